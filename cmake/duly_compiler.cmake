@@ -1,0 +1,22 @@
+# Warnings, sanitizers, ccache and clang-tidy, in one interface target for duly's own code.
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+if(DULY_TIDY)
+  find_program(CLANG_TIDY_PROGRAM NAMES clang-tidy REQUIRED)
+  set(CMAKE_CXX_CLANG_TIDY ${CLANG_TIDY_PROGRAM} --quiet)
+endif()
+
+add_library(duly_flags INTERFACE)
+target_compile_options(duly_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
+                                            -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers)
+if(DULY_WERROR)
+  target_compile_options(duly_flags INTERFACE -Werror)
+endif()
+if(DULY_SANITIZE)
+  target_compile_options(duly_flags INTERFACE -fsanitize=${DULY_SANITIZE} -fno-omit-frame-pointer
+                                              -fno-sanitize-recover=all -O1 -g1)
+  target_link_options(duly_flags INTERFACE -fsanitize=${DULY_SANITIZE})
+endif()
