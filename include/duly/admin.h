@@ -1,0 +1,92 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "duly/connection.h"
+#include "duly/job.h"
+
+namespace duly {
+
+/// One page of a list: in order of due time (scheduled, ready), lease end (active), or time of death,
+/// latest first (dead).
+struct JobPage {
+  std::vector<JobInfo> jobs;
+  std::optional<std::string> next{};  ///< Give it as `after` for the next page; empty at the end.
+};
+
+struct ListOptions {
+  std::size_t most = 100;  ///< 1 .. Limits::piece.
+  std::string after{};     ///< A page's `next`.
+};
+
+/// What is in Redis of duly itself.
+struct LibraryInfo {
+  std::string version;  ///< In Redis; empty if none is loaded.
+  std::string ours;     ///< In this program.
+  bool by_functions = true;  ///< False: through EVALSHA, as the server has or grants no functions.
+};
+
+/// Looks at queues and steers them. Safe to call from many threads at once.
+///
+/// Errors are those of Client.
+class Admin {
+ public:
+  explicit Admin(Connection connection);
+  ~Admin();
+  Admin(Admin&&) noexcept;
+  Admin& operator=(Admin&&) noexcept;
+
+  /// Known queues, sorted.
+  std::vector<QueueName> queues();
+  QueueStats stats(const QueueName& queue);
+
+  std::optional<JobInfo> find(const QueueName& queue, const JobId& id);
+  /// Jobs of one state. Pages are not a snapshot: what moves meanwhile may show twice or not at all.
+  JobPage list(const QueueName& queue, JobState state, ListOptions options = {});
+
+  /// Drops a scheduled or ready job.
+  ChangeOutcome cancel(const QueueName& queue, const JobId& id);
+  std::vector<ChangeOutcome> cancel(const QueueName& queue, const std::vector<JobId>& ids);
+
+  /// Moves the due time of a scheduled or ready job.
+  ChangeOutcome reschedule(const QueueName& queue, const JobId& id, Milliseconds delay);
+  ChangeOutcome reschedule(const QueueName& queue, const JobId& id, SystemTime due_at);
+
+  /// Makes a scheduled job due at once.
+  ChangeOutcome run_now(const QueueName& queue, const JobId& id);
+
+  /// Replaces the payload of a scheduled or ready job.
+  ChangeOutcome edit(const QueueName& queue, const JobId& id, std::string payload);
+
+  /// Makes dead jobs ready again with fresh attempts.
+  std::vector<ChangeOutcome> replay(const QueueName& queue, const std::vector<JobId>& ids);
+  /// All that are dead when it starts; answers how many.
+  std::uint64_t replay_all(const QueueName& queue);
+
+  /// Deletes dead jobs.
+  std::vector<ChangeOutcome> purge(const QueueName& queue, const std::vector<JobId>& ids);
+  std::uint64_t purge_all(const QueueName& queue);
+
+  /// Stops claims of a queue; nothing else stops. Lasts until resumed.
+  void pause(const QueueName& queue);
+  void resume(const QueueName& queue);
+
+  /// Takes back the jobs of expired leases now; claims do it anyway. Answers how many.
+  std::uint64_t recover(const QueueName& queue);
+
+  LibraryInfo library();
+  /// Loads our library if Redis has none or an older one.
+  void load_library();
+
+  /// Round trip to Redis.
+  std::chrono::nanoseconds ping();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace duly

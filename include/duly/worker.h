@@ -1,0 +1,102 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "duly/connection.h"
+#include "duly/job.h"
+
+namespace duly {
+
+/// Thrown by a handler: fail this attempt and try again exactly so much later.
+struct RetryAfter {
+  Milliseconds delay;
+  std::string why{};
+};
+
+/// Thrown by a handler: no attempt will do; the job is dead.
+struct GiveUp {
+  std::string why{};
+};
+
+/// One attempt, as its handler sees it.
+class Attempt {
+ public:
+  virtual ~Attempt() = default;
+
+  [[nodiscard]] virtual const ActiveJob& job() const = 0;
+
+  /// Stop is asked when the worker shuts down for good, the lease is lost, or the timeout has passed.
+  [[nodiscard]] virtual std::stop_token stop_token() const = 0;
+
+  /// Moves the end of this attempt's timeout to `timeout` from now; the lease follows by itself.
+  virtual void extend(Milliseconds timeout) = 0;
+};
+
+/// Returns: the job is acked. Throws: the attempt failed, and the text is kept with the job.
+using Handler = std::function<void(Attempt&)>;
+
+struct WorkerOptions {
+  std::vector<QueueName> queues;      ///< One or more; looked at in turn.
+  std::size_t concurrency = 10;       ///< Handlers at once; 1 .. 1,000.
+  Milliseconds lease{std::chrono::seconds{30}};  ///< For jobs that do not bring their own; kept alive by itself.
+  Milliseconds grace{std::chrono::seconds{25}};  ///< How long stop() lets running handlers go on.
+  /// Told of each attempt that ended; may be empty. Called from handler threads.
+  struct Report {
+    const ActiveJob& job;
+    LeaseOutcome outcome;
+    const std::string& error;         ///< Empty for acked.
+    std::chrono::nanoseconds lateness;  ///< Start of the handler minus due time, on Redis's clock.
+    std::chrono::nanoseconds run_time;
+  };
+  std::function<void(const Report&)> on_finished{};
+};
+
+struct WorkerStats {
+  std::uint64_t acked = 0;
+  std::uint64_t failed = 0;      ///< Attempts, the last ones included.
+  std::uint64_t died = 0;
+  std::uint64_t released = 0;
+  std::uint64_t lease_lost = 0;
+  std::uint64_t running = 0;
+  std::uint64_t claims = 0;      ///< Claim calls sent.
+};
+
+/// Claims due jobs and runs their handlers.
+class Worker {
+ public:
+  Worker(Connection connection, WorkerOptions options);
+  ~Worker();  ///< As stop_now(), and waits for handlers.
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// Registers a handler for jobs of a type; the empty type takes what no other handler takes. A job
+  /// whose type has no handler fails with backoff.
+  Worker& handle(std::string type, Handler handler);
+
+  /// Works until stopped; returns when the last handler has ended or been given up.
+  void run();
+
+  /// As run(), and stops by SIGTERM or SIGINT: the first lets handlers go on for the grace time, the
+  /// second ends at once.
+  void run_until_signal();
+
+  /// Stops claiming; running handlers have the grace time, the rest is released. Any thread; returns at once.
+  void stop();
+  /// Stops claiming and releases what runs, without grace.
+  void stop_now();
+
+  [[nodiscard]] WorkerStats stats() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace duly

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <random>
+
+#include "duly/types.h"
+
+namespace duly::core {
+
+/// Makes ids and tokens that sort by creation time, also within one millisecond. Any thread.
+class IdSource {
+ public:
+  IdSource();  ///< Seeded by the system.
+
+  /// A ULID: 26 characters of Crockford's base 32; 48 bits of milliseconds, 80 random ones that count up
+  /// within a millisecond.
+  JobId job_id();
+
+  /// 15 characters of an alphabet in ASCII order (- 0-9 A-Z _ a-z): 42 bits of milliseconds, 48 random ones.
+  LeaseToken token();
+
+  /// 12 random characters of 0-9 a-z, to name this process.
+  std::string process_name();
+
+ private:
+  std::mutex mutex_;
+  std::mt19937_64 random_;
+  std::int64_t last_ms_ = 0;
+  std::uint64_t low_ = 0;   // 80 random bits of the last ULID: the lower 64 ...
+  std::uint16_t high_ = 0;  // ... and the upper 16.
+};
+
+}  // namespace duly::core

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "duly/connection.h"
+
+namespace duly {
+
+/// The private Redis of one data folder: this process owns it, or has joined the one that does; when
+/// an owner goes, one of those who joined takes over. Ends with this object: an owner's Redis saves
+/// and stops.
+class EmbeddedRedis {
+ public:
+  /// Waits until the Redis of `data` answers, started here or by another process.
+  ///
+  /// Errors  unavailable: no redis-server or valkey-server on PATH, or it ended at once (its last log lines
+  ///         are named); invalid_argument: the folder cannot be made or written.
+  EmbeddedRedis(std::filesystem::path data, std::function<void(LogLevel, const std::string&)> log);
+  ~EmbeddedRedis();
+
+  /// unix:///... of its socket.
+  [[nodiscard]] const std::string& url() const;
+  [[nodiscard]] bool is_owner() const;
+
+  /// $XDG_STATE_HOME/duly, or ~/.local/state/duly.
+  static std::filesystem::path default_folder();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace duly
