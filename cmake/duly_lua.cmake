@@ -1,5 +1,5 @@
 # Joins the Lua parts, in this order, into one generated source file: no Lua stands inside C++ strings.
-# The parts are listed in src/lua/parts.txt.
+# The parts are listed in src/lua/parts.txt; src/engine/library.cpp picks the ending.
 set(DULY_LUA_SOURCE ${PROJECT_BINARY_DIR}/generated/library_text.cpp)
 file(STRINGS ${PROJECT_SOURCE_DIR}/src/lua/parts.txt DULY_LUA_PARTS)
 list(TRANSFORM DULY_LUA_PARTS PREPEND ${PROJECT_SOURCE_DIR}/src/lua/)

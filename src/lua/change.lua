@@ -1,0 +1,116 @@
+-- Changes waiting jobs: those that are scheduled or ready. All answer {'done', id, detail}, {'not_found', id, ''},
+-- or {'wrong_state', id, ''} for a job that is active or dead.
+
+local function absent(q, id)
+  if id and redis.call('HEXISTS', q.jobs, id) == 1 then
+    return 'wrong_state'
+  end
+  return 'not_found'
+end
+
+-- Drops a waiting job.
+--
+-- args   id
+function duly.cancel(keys, argv)
+  local q, a, now, bad = open(keys, argv, 'id')
+  if bad then
+    return bad
+  end
+
+  -- Writes.
+  local cancelled = 0
+  local reply = queue.each_row(a, argv, now, 'done', function(row)
+    local id = args.cell(a, argv, row, 'id')
+    if not id or redis.call('ZREM', q.due, id) == 0 then
+      return absent(q, id)
+    end
+    redis.call('HDEL', q.jobs, id)
+    redis.call('HDEL', q.tries, id)
+    cancelled = cancelled + 1
+    return 'done'
+  end)
+  queue.count(q, 'cancelled', cancelled)
+  return reply
+end
+
+-- Moves due times. `due_of_row(row, due)` answers the new one, or nil and a text.
+local function move(q, a, argv, now, now_us, due_of_row)
+  local head, earliest = wake.head(q), nil
+  local reply = queue.each_row(a, argv, now, 'done', function(row)
+    local id = args.cell(a, argv, row, 'id')
+    local before = id and redis.call('ZSCORE', q.due, id)
+    local due, text = due_of_row(row, before and tonumber(before))
+    if not due then
+      return 'invalid', text
+    end
+    if not before then
+      return absent(q, id)
+    end
+    redis.call('ZADD', q.due, due, id)
+    earliest = math.min(earliest or due, due)
+    return 'done', string.format('%.0f', due)
+  end)
+  if earliest then
+    wake.after_put(q, head, earliest, now, now_us)
+  end
+  return reply
+end
+
+-- Moves the due time of a waiting job.
+--
+-- args   id, and delay_ms or due_at_ms
+-- reply  {'done', id, due_at_ms}
+function duly.reschedule(keys, argv)
+  local q, a, now, bad, now_us = open(keys, argv, 'id delay_ms due_at_ms')
+  if bad then
+    return bad
+  end
+
+  -- Writes.
+  return move(q, a, argv, now, now_us, function(row)
+    return due_of(now, args.cell(a, argv, row, 'delay_ms'), args.cell(a, argv, row, 'due_at_ms'))
+  end)
+end
+
+-- Makes a scheduled job due at once; a ready one keeps its place.
+--
+-- args   id
+-- reply  {'done', id, due_at_ms}
+function duly.run_now(keys, argv)
+  local q, a, now, bad, now_us = open(keys, argv, 'id')
+  if bad then
+    return bad
+  end
+
+  -- Writes.
+  return move(q, a, argv, now, now_us, function(_, before)
+    return math.min(before or now, now)
+  end)
+end
+
+-- Replaces the payload of a waiting job.
+--
+-- args   id, payload
+function duly.edit(keys, argv)
+  local q, a, now, bad = open(keys, argv, 'id payload')
+  if bad then
+    return bad
+  end
+
+  -- Writes.
+  return queue.each_row(a, argv, now, 'done', function(row)
+    local id, payload = args.cell(a, argv, row, 'id'), args.cell(a, argv, row, 'payload')
+    if not payload or #payload > MOST_PAYLOAD then
+      return 'invalid', 'payload: missing or too large, expected at most 536866816 bytes'
+    end
+    if not id or not redis.call('ZSCORE', q.due, id) then
+      return absent(q, id)
+    end
+    local bytes = redis.call('HGET', q.jobs, id)
+    if not bytes or not record.is_readable(bytes) then
+      return 'not_found'
+    end
+    redis.call('HSET', q.jobs, id, record.with_payload(bytes, payload))
+    return 'done'
+  end)
+end

@@ -1,0 +1,205 @@
+-- Takes due jobs under a lease, longest overdue first, after taking back a bounded number of expired leases.
+--
+-- args   token       1 .. 64 characters, fresh for each claim; one that stands answers again what it took, so that a
+--                    claim whose reply was lost can be repeated
+--        most        how many at the most, 0 .. 250; at most about 1 MiB of them, but at least one
+--        lease_ms    for jobs that bring none of their own; default 30000
+--        waiter      the caller's own channel: it is parked if fewer than `most` were due
+--        as          'records' for packed rows
+-- reply  {'jobs', now_ms, next_us, role, rows}
+--        next_us     until the next due time or lease end; 0: look again at once; -1: nothing waits
+--        role        'keeper': look again in next_us; 'idle': wait for a message; '' without waiter, or if full
+--        rows        each {name, value, ...}; packed: id, due_at_ms, token, attempt, record, id, ... in one list
+local CLAIM = 'token most lease_ms waiter as'
+
+local MOST_BYTES = 1048576
+local FIRST_LOOK = 10 -- so many records are read first, to learn how large they are
+
+-- Records of the first ids, in order, until they are MOST_BYTES together. Missing ones are false.
+local function read_records(q, ids)
+  local n = #ids
+  if n <= FIRST_LOOK then
+    return redis.call('HMGET', q.jobs, unpack(ids)), n
+  end
+  local records = redis.call('HMGET', q.jobs, unpack(ids, 1, FIRST_LOOK))
+  local bytes = 0
+  for i = 1, FIRST_LOOK do
+    bytes = bytes + (records[i] and #records[i] or 0)
+    if bytes > MOST_BYTES then
+      return records, i
+    end
+  end
+  local step = n - FIRST_LOOK
+  if bytes * n / FIRST_LOOK > MOST_BYTES / 4 then
+    step = math.max(1, math.floor(FIRST_LOOK * MOST_BYTES / (bytes * 8)))
+  end
+  local got = FIRST_LOOK
+  while got < n and bytes <= MOST_BYTES do
+    local last = math.min(n, got + step)
+    local more = redis.call('HMGET', q.jobs, unpack(ids, got + 1, last))
+    for i = 1, #more do
+      bytes = bytes + (more[i] and #more[i] or 0)
+      records[got + i] = more[i]
+      if bytes > MOST_BYTES then
+        return records, got + i
+      end
+    end
+    got = last
+  end
+  return records, got
+end
+
+-- One row of a reply.
+local function put_row(rows, packed, q, job)
+  if packed then
+    local at = #rows
+    rows[at + 1], rows[at + 2], rows[at + 3], rows[at + 4], rows[at + 5] =
+      job.id, job.due_at, job.token, job.attempt, job.record
+    return
+  end
+  local policy = record.policy(job.record)
+  rows[#rows + 1] = {
+    'id', job.id, 'token', job.token, 'type', record.type(job.record), 'payload', record.payload(job.record),
+    'attempt', job.attempt, 'max_attempts', policy.max_attempts, 'due_at_ms', job.due_at,
+    'put_at_ms', record.put_at(job.record), 'timeout_ms', policy.timeout_ms, 'lease_ms', job.lease_ms,
+  }
+end
+
+-- What an earlier try of this claim took: the lease of `token` and those that follow it.
+local function rows_again(q, token, packed, now)
+  local rows, part = {}, 1
+  local name = token
+  while true do
+    local l = lease.open(q, name)
+    if not l then
+      return rows
+    end
+    local ends_at = tonumber(redis.call('ZSCORE', q.leases, name) or now)
+    for i = 1, #l.order do
+      local id = l.order[i]
+      local bytes = redis.call('HGET', q.jobs, id)
+      if bytes then
+        local t = tries.of(q, id)
+        put_row(rows, packed, q, { id = id, due_at = now, token = name, record = bytes,
+          attempt = t.failures + t.lost + 1, lease_ms = math.max(0, ends_at - now) })
+      end
+    end
+    part = part + 1
+    name = token .. '.' .. part
+  end
+end
+
+-- Takes up to `most` due jobs. Answers rows, whether there may be more, and whether the first was overdue.
+local function take(q, a, now, most, lease_ms, packed)
+  local rows = {}
+  local due = redis.call('ZRANGEBYSCORE', q.due, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
+  local found = #due / 2
+  if found == 0 then
+    return rows, false, false
+  end
+  local ids, dues = {}, {}
+  for i = 1, found do
+    ids[i], dues[i] = due[2 * i - 1], tonumber(due[2 * i])
+  end
+  local records, n = read_records(q, ids)
+  if n < found then
+    for i = n + 1, found do
+      ids[i] = nil
+    end
+  end
+  local entries = tries.of_many(q, ids)
+
+  -- Writes: what frees memory first.
+  redis.call('ZREMRANGEBYRANK', q.due, 0, n - 1)
+  local token, token_of, holds, lateness, dropped, taken = a.given.token, {}, {}, 0, 0, 0
+  local parts = 0
+  for i = 1, n do
+    local bytes = records[i]
+    if not bytes then
+      dropped = dropped + 1
+    elseif not record.is_readable(bytes) then
+      local t = tries.unpack(entries and entries[i])
+      t.error, t.last_at = 'record is damaged or of an unknown format', now
+      tries.bury(q, ids[i], t, 'unreadable', now)
+    else
+      local own = record.lease_ms(bytes)
+      local length = own > 0 and own or lease_ms
+      local name = token_of[length]
+      if not name then
+        parts = parts + 1
+        name = parts == 1 and token or (token .. '.' .. parts)
+        token_of[length] = name
+        holds[name] = { length = length, ids = {} }
+      end
+      local list = holds[name].ids
+      list[#list + 1] = ids[i]
+      local attempt = 1
+      if entries and entries[i] then
+        local t = tries.unpack(entries[i])
+        attempt = t.failures + t.lost + 1
+      end
+      taken = taken + 1
+      lateness = lateness + now - dues[i]
+      put_row(rows, packed, q, { id = ids[i], due_at = dues[i], token = name, attempt = attempt,
+        record = bytes, lease_ms = length })
+    end
+  end
+  for name, hold in pairs(holds) do
+    redis.call('ZADD', q.leases, now + hold.length, name)
+    redis.call('HSET', q.held, name, table.concat(hold.ids, ' '))
+  end
+  queue.count(q, 'claimed', taken)
+  queue.count(q, 'lateness_ms', lateness)
+  queue.count(q, 'dropped', dropped)
+  return rows, n >= most or n < found or taken < n, dues[1] < now - 20
+end
+
+function duly.claim(keys, argv)
+  local q, a, bad
+  q, bad = queue.open(keys)
+  if q then
+    a, bad = args.parse(argv, args.names(CLAIM))
+  end
+  if bad then
+    return bad
+  end
+  local token, most, lease_ms = a.given.token, args.whole(a.given.most or '1', 0, 250),
+    args.whole(a.given.lease_ms or '30000', 100, 86400000)
+  if not token or #token > 64 or not string.find(token, '^[A-Za-z0-9._-]+$') then
+    return args.invalid('token', 'not of this form', '1 .. 64 characters of A-Z a-z 0-9 . _ -')
+  end
+  if not most then
+    return args.invalid('most', 'not a whole number in range', '0 .. 250')
+  end
+  if not lease_ms then
+    return args.invalid('lease_ms', 'not a whole number in range', '100 .. 86400000')
+  end
+  local now, now_us = clock.now(q)
+  local packed, waiter = a.given.as == 'records', a.given.waiter
+  if redis.call('HEXISTS', q.held, token) == 1 then
+    return { 'jobs', now, 0, '', rows_again(q, token, packed, now) }
+  end
+
+  -- Writes.
+  lease.recover(q, now, 250)
+  local rows, has_more, was_overdue, is_paused = {}, false, false, queue.is_paused(q)
+  if most > 0 and not is_paused then
+    rows, has_more, was_overdue = take(q, a, now, most, lease_ms, packed)
+  end
+  local next_us = -1
+  if not is_paused then
+    local next_at = wake.next_at(q)
+    if next_at then
+      next_us = math.max(0, next_at * 1000 - now_us)
+    end
+  end
+  local role = ''
+  if waiter then
+    if most == 0 or has_more then
+      wake.leave(q, waiter, was_overdue, math.max(0, next_us))
+    else
+      role = wake.park(q, waiter, was_overdue, now)
+    end
+  end
+  return { 'jobs', now, next_us, role, rows }
+end

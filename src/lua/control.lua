@@ -1,0 +1,51 @@
+-- Stops claims of a queue; puts, recovery and changes go on. Lasts until resumed.
+--
+-- reply  {'paused'}
+function duly.pause(keys, argv)
+  local q, _, _, bad = open(keys, argv, 'queue')
+  if bad then
+    return bad
+  end
+
+  -- Writes.
+  redis.call('HSET', q.meta, 'paused', '1')
+  return { 'paused' }
+end
+
+-- reply  {'resumed'}
+function duly.resume(keys, argv)
+  local q, _, _, bad = open(keys, argv, 'queue')
+  if bad then
+    return bad
+  end
+
+  -- Writes.
+  redis.call('HDEL', q.meta, 'paused')
+  wake.after_resume(q)
+  return { 'resumed' }
+end
+
+-- Takes back the jobs of expired leases now; claims do it anyway.
+--
+-- reply  {'recovered', how many}; 0: none is left
+function duly.recover(keys, argv)
+  local q, _, now, bad, now_us = open(keys, argv, 'queue')
+  if bad then
+    return bad
+  end
+
+  -- Writes.
+  local head = wake.head(q)
+  local back, died = lease.recover(q, now, 250)
+  if back > died then
+    wake.after_put(q, head, now, now, now_us)
+  end
+  return { 'recovered', back }
+end
+
+-- Of this library. Takes no keys.
+--
+-- reply  {'version', '0.1.0'}
+function duly.version()
+  return { 'version', '@DULY_VERSION@' }
+end

@@ -1,0 +1,177 @@
+-- Ends or prolongs the lease of a job. All of these take rows of id and token, and answer 'lease_lost' where
+-- the token is not the job's current one; nothing has changed then.
+
+-- Opens queue and arguments of a function that works under leases.
+local function open(keys, argv, names)
+  local q, bad = queue.open(keys)
+  if not q then
+    return nil, nil, nil, bad
+  end
+  local a
+  a, bad = args.parse(argv, args.names(names))
+  if not a then
+    return nil, nil, nil, bad
+  end
+  local now, now_us = clock.now(q)
+  return q, a, now, nil, now_us
+end
+
+-- Reports success: the job is done and leaves the queue.
+--
+-- args   id, token    a batch of one claim may give token once, beside columns
+-- reply  {'acked', id, ''} or {'lease_lost', id, ''}
+function duly.ack(keys, argv)
+  local q, a, now, bad = open(keys, argv, 'id token')
+  if bad then
+    return bad
+  end
+  -- All jobs of one claim, in its order: the usual batch, and no need to look into the list.
+  local token = a.given.token
+  if a.width == 1 and token and redis.call('HGET', q.held, token) == table.concat(argv, ' ', a.first) then
+    redis.call('HDEL', q.jobs, unpack(argv, a.first))
+    redis.call('ZREM', q.leases, token)
+    redis.call('HDEL', q.held, token)
+    if redis.call('EXISTS', q.tries) == 1 then
+      redis.call('HDEL', q.tries, unpack(argv, a.first))
+    end
+    queue.count(q, 'acked', a.rows)
+    return queue.batch_reply(now, a.rows, {})
+  end
+
+  -- Writes.
+  local lease_of, opened = lease.opener(q)
+  local done = {}
+  local reply = queue.each_row(a, argv, now, 'acked', function(row)
+    local id = args.cell(a, argv, row, 'id')
+    if not lease.take(lease_of(args.cell(a, argv, row, 'token')), id) then
+      return 'lease_lost'
+    end
+    done[#done + 1] = id
+    return 'acked'
+  end)
+  if #done > 0 then
+    redis.call('HDEL', q.jobs, unpack(done))
+    redis.call('HDEL', q.tries, unpack(done))
+    lease.close_all(q, opened)
+    queue.count(q, 'acked', #done)
+  end
+  return reply
+end
+
+-- Reports an error: the job runs again after its backoff, or is dead.
+--
+-- args   id, token
+--        error          kept with the job; cut at 4,096 bytes
+--        retry_in_ms    instead of the backoff, exact; 0 .. 3155760000000
+--        give_up        '1': dead, whatever attempts are left
+-- reply  {'failed', id, due_at_ms}; {'dead', id, reason}; {'lease_lost', id, ''}
+-- batch  rows that are not 'failed'
+function duly.fail(keys, argv)
+  local q, a, now, bad, now_us = open(keys, argv, 'id token error retry_in_ms give_up')
+  if bad then
+    return bad
+  end
+
+  -- Writes.
+  local lease_of, opened = lease.opener(q)
+  local head, earliest, failed = wake.head(q), nil, 0
+  local reply = queue.each_row(a, argv, now, 'failed', function(row)
+    local id = args.cell(a, argv, row, 'id')
+    local wait, text = nil, args.cell(a, argv, row, 'retry_in_ms')
+    if text and text ~= '' then
+      wait = args.whole(text, 0, MOST_DELAY_MS)
+      if not wait then
+        return 'invalid', 'retry_in_ms: not a whole number in range, expected 0 .. 3155760000000'
+      end
+    end
+    local l = lease_of(args.cell(a, argv, row, 'token'))
+    if not lease.take(l, id) then
+      return 'lease_lost'
+    end
+    local bytes = redis.call('HGET', q.jobs, id)
+    if not bytes then
+      return 'lease_lost'
+    end
+    failed = failed + 1
+    local p, t = record.policy(bytes), tries.of(q, id)
+    t.failures, t.last_at, t.error = t.failures + 1, now, args.cell(a, argv, row, 'error') or ''
+    if args.cell(a, argv, row, 'give_up') == '1' then
+      tries.bury(q, id, t, 'given_up', now)
+      return 'dead', 'given_up'
+    end
+    if t.failures >= p.max_attempts then
+      tries.bury(q, id, t, 'failed', now)
+      return 'dead', 'failed'
+    end
+    wait = wait or record.backoff_ms(p, t.failures, id .. string.format('%.0f', now_us) .. t.failures)
+    local due = math.min(now + wait, LAST_DUE_AT_MS)
+    redis.call('HSET', q.tries, id, tries.pack(t))
+    redis.call('ZADD', q.due, due, id)
+    earliest = math.min(earliest or due, due)
+    return 'failed', string.format('%.0f', due)
+  end)
+  lease.close_all(q, opened)
+  queue.count(q, 'failed', failed)
+  if earliest then
+    wake.after_put(q, head, earliest, now, now_us)
+  end
+  return reply
+end
+
+-- Gives a job back unharmed: ready at once, no attempt charged.
+--
+-- args   id, token
+-- reply  {'released', id, ''} or {'lease_lost', id, ''}
+function duly.release(keys, argv)
+  local q, a, now, bad, now_us = open(keys, argv, 'id token')
+  if bad then
+    return bad
+  end
+
+  -- Writes.
+  local lease_of, opened = lease.opener(q)
+  local head, back = wake.head(q), {}
+  local reply = queue.each_row(a, argv, now, 'released', function(row)
+    local id = args.cell(a, argv, row, 'id')
+    if not lease.take(lease_of(args.cell(a, argv, row, 'token')), id) then
+      return 'lease_lost'
+    end
+    back[#back + 1] = now
+    back[#back + 1] = id
+    return 'released'
+  end)
+  if #back > 0 then
+    redis.call('ZADD', q.due, unpack(back))
+    lease.close_all(q, opened)
+    queue.count(q, 'released', #back / 2)
+    wake.after_put(q, head, now, now, now_us)
+  end
+  return reply
+end
+
+-- Keeps the lease of the claim that holds the job until lease_ms from now; never shortens it.
+--
+-- args   id, token, lease_ms    100 .. 86400000
+-- reply  {'extended', id, lease end in ms} or {'lease_lost', id, ''}
+function duly.extend(keys, argv)
+  local q, a, now, bad = open(keys, argv, 'id token lease_ms')
+  if bad then
+    return bad
+  end
+
+  -- Writes.
+  local lease_of = lease.opener(q)
+  return queue.each_row(a, argv, now, 'extended', function(row)
+    local length = args.whole(args.cell(a, argv, row, 'lease_ms'), 100, 86400000)
+    if not length then
+      return 'invalid', 'lease_ms: not a whole number in range, expected 100 .. 86400000'
+    end
+    local l = lease_of(args.cell(a, argv, row, 'token'))
+    if not l or not l.set[args.cell(a, argv, row, 'id')] then
+      return 'lease_lost'
+    end
+    local ends_at = math.max(now + length, tonumber(redis.call('ZSCORE', q.leases, l.token) or 0))
+    redis.call('ZADD', q.leases, 'XX', ends_at, l.token)
+    return 'extended', string.format('%.0f', ends_at)
+  end)
+end

@@ -1,0 +1,106 @@
+-- One lease a claim: its end in `leases`, and in `held` the ids it still holds, parted by blanks. An id in that
+-- list is the proof: ack, fail, release and recover take it out.
+local lease = {}
+
+lease.MOST_LOST = 3 -- so many lost leases, and the job is quarantined
+
+-- reply  {token, set = {id = true}, count}; nil if no such lease stands
+function lease.open(q, token)
+  local list = token and redis.call('HGET', q.held, token)
+  if not list then
+    return nil
+  end
+  local l = { token = token, set = {}, count = 0, order = {}, is_changed = false }
+  for id in string.gmatch(list, '[^ ]+') do
+    l.count = l.count + 1
+    l.order[l.count] = id
+    l.set[id] = true
+  end
+  return l
+end
+
+function lease.take(l, id)
+  if not l or not l.set[id] then
+    return false
+  end
+  l.set[id] = nil
+  l.count = l.count - 1
+  l.is_changed = true
+  return true
+end
+
+-- Writes what is left of a lease.
+function lease.close(q, l)
+  if not l.is_changed then
+    return
+  end
+  if l.count == 0 then
+    redis.call('ZREM', q.leases, l.token)
+    redis.call('HDEL', q.held, l.token)
+    return
+  end
+  local rest = {}
+  for i = 1, #l.order do
+    if l.set[l.order[i]] then
+      rest[#rest + 1] = l.order[i]
+    end
+  end
+  redis.call('HSET', q.held, l.token, table.concat(rest, ' '))
+end
+
+-- Opens each lease that the rows of a call name, once.
+function lease.opener(q)
+  local opened = {}
+  return function(token)
+    if token and opened[token] == nil then
+      opened[token] = lease.open(q, token) or false
+    end
+    return token and opened[token]
+  end, opened
+end
+
+function lease.close_all(q, opened)
+  for _, l in pairs(opened) do
+    if l then
+      lease.close(q, l)
+    end
+  end
+end
+
+-- Takes back the jobs of expired leases, about `most` at the most: ready since the end of their lease, or dead
+-- if that happened too often.
+--
+-- reply  how many jobs came back, and how many of them are dead
+function lease.recover(q, now, most)
+  local expired = redis.call('ZRANGEBYSCORE', q.leases, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
+  local back, died, lost = 0, 0, 0
+  for i = 1, #expired, 2 do
+    local token, ended_at = expired[i], tonumber(expired[i + 1])
+    for id in string.gmatch(redis.call('HGET', q.held, token) or '', '[^ ]+') do
+      if redis.call('HEXISTS', q.jobs, id) == 1 then
+        local t = tries.of(q, id)
+        t.lost, t.last_at = t.lost + 1, ended_at
+        lost = lost + 1
+        if t.lost >= lease.MOST_LOST then
+          t.error = 'lease lost ' .. t.lost .. ' times'
+          tries.bury(q, id, t, 'quarantined', now)
+          died = died + 1
+        else
+          if t.failures == 0 then
+            t.error = 'lease lost'
+          end
+          redis.call('HSET', q.tries, id, tries.pack(t))
+          redis.call('ZADD', q.due, ended_at, id)
+        end
+        back = back + 1
+      end
+    end
+    redis.call('ZREM', q.leases, token)
+    redis.call('HDEL', q.held, token)
+    if back >= most then
+      break
+    end
+  end
+  queue.count(q, 'lost_leases', lost)
+  return back, died
+end

@@ -1,0 +1,171 @@
+-- Readers: nothing changes.
+
+-- One job as name value pairs; nil if there is none.
+local function describe(q, id, now)
+  local bytes = redis.call('HGET', q.jobs, id)
+  if not bytes then
+    return nil
+  end
+  local due = redis.call('ZSCORE', q.due, id)
+  local died = not due and redis.call('ZSCORE', q.dead, id)
+  local state = 'active'
+  if due then
+    state = tonumber(due) <= now and 'ready' or 'scheduled'
+  elseif died then
+    state = 'dead'
+  end
+  local t = tries.of(q, id)
+  local row = { 'id', id, 'state', state, 'failures', t.failures, 'lost_leases', t.lost,
+    'last_failed_at_ms', t.last_at, 'last_error', t.error,
+    'due_at_ms', due and string.format('%.0f', tonumber(due)) or '',
+    'died_at_ms', died and string.format('%.0f', tonumber(died)) or '',
+    'reason', died and tries.reason_words[t.reason] or '' }
+  local n = #row
+  if record.is_readable(bytes) then
+    local p = record.policy(bytes)
+    for _, value in ipairs({ 'put_at_ms', record.put_at(bytes), 'type', record.type(bytes),
+      'payload', record.payload(bytes), 'max_attempts', p.max_attempts, 'lease_ms', p.lease_ms,
+      'timeout_ms', p.timeout_ms, 'backoff', p.is_fixed and 'fixed' or 'exponential',
+      'backoff_base_ms', p.base_ms, 'backoff_cap_ms', p.cap_ms,
+      'backoff_factor_milli', p.factor, 'backoff_jitter_percent', p.jitter }) do
+      n = n + 1
+      row[n] = value
+    end
+  else
+    row[n + 1], row[n + 2] = 'payload', bytes
+  end
+  return row
+end
+
+-- args   id
+-- reply  {'found', {name, value, ...}} or {'not_found'}
+-- batch  {'jobs', now, {name, value, ...} or {} a row}
+function duly.find(keys, argv)
+  local q, a, now, bad = open(keys, argv, 'id')
+  if bad then
+    return bad
+  end
+  if not a.is_batch then
+    local row = a.given.id and describe(q, a.given.id, now)
+    return row and { 'found', row } or { 'not_found' }
+  end
+  local rows = {}
+  for row = 1, a.rows do
+    rows[row] = describe(q, args.cell(a, argv, row, 'id'), now) or {}
+  end
+  return { 'jobs', now, rows }
+end
+
+-- The rank behind a cursor 'score:member' in a sorted set, in the given direction.
+local function rank_behind(key, cursor, is_reverse)
+  local score, member = string.match(cursor, '^(%d+):(.+)$')
+  if not score then
+    return nil
+  end
+  if redis.call('ZSCORE', key, member) and
+    tonumber(redis.call('ZSCORE', key, member)) == tonumber(score) then
+    return redis.call(is_reverse and 'ZREVRANK' or 'ZRANK', key, member) + 1
+  end
+  if is_reverse then
+    return redis.call('ZCOUNT', key, '(' .. score, '+inf')
+  end
+  return redis.call('ZCOUNT', key, '-inf', '(' .. score)
+end
+
+-- Active jobs stand in the lists of their leases: the page begins behind `after`, 'score:token:position'.
+local function list_active(q, now, most, after)
+  local rank, skip = 0, 0
+  if after ~= '' then
+    local cursor, position = string.match(after, '^(.+):(%d+)$')
+    rank = cursor and rank_behind(q.leases, cursor, false)
+    if not rank then
+      return args.invalid('after', 'not of this form', 'the next of an earlier page')
+    end
+    if redis.call('ZSCORE', q.leases, string.match(cursor, ':(.+)$')) then
+      rank, skip = rank - 1, tonumber(position)
+    end
+  end
+  local rows = {}
+  while #rows < most do
+    local at = redis.call('ZRANGE', q.leases, rank, rank, 'WITHSCORES')
+    if not at[1] then
+      return { 'page', now, '', rows }
+    end
+    local position = 0
+    for id in string.gmatch(redis.call('HGET', q.held, at[1]) or '', '[^ ]+') do
+      position = position + 1
+      if position > skip then
+        rows[#rows + 1] = describe(q, id, now)
+        if #rows == most then
+          return { 'page', now, at[2] .. ':' .. at[1] .. ':' .. position, rows }
+        end
+      end
+    end
+    rank, skip = rank + 1, 0
+  end
+  return { 'page', now, '', rows }
+end
+
+-- Jobs of one state: scheduled and ready by due time, active by lease end, dead latest first.
+--
+-- args   state, most (1 .. 250), after ('' or the `next` of the page before)
+-- reply  {'page', now, next or '', {{name, value, ...}, ...}}
+function duly.list(keys, argv)
+  local q, a, now, bad = open(keys, argv, 'state most after')
+  if bad then
+    return bad
+  end
+  local state, after = a.given.state, a.given.after or ''
+  local most = args.whole(a.given.most or '100', 1, 250)
+  if not most then
+    return args.invalid('most', 'not a whole number in range', '1 .. 250')
+  end
+  if state == 'active' then
+    return list_active(q, now, most, after)
+  end
+  local key, is_reverse, first = q.due, false, 0
+  if state == 'scheduled' then
+    first = redis.call('ZCOUNT', key, '-inf', now)
+  elseif state == 'dead' then
+    key, is_reverse = q.dead, true
+  elseif state ~= 'ready' then
+    return args.invalid('state', 'unknown', 'scheduled, ready, active or dead')
+  end
+  if after ~= '' then
+    local rank = rank_behind(key, after, is_reverse)
+    if not rank then
+      return args.invalid('after', 'not of this form', 'the next of an earlier page')
+    end
+    first = math.max(first, rank)
+  end
+  local found = redis.call(is_reverse and 'ZREVRANGE' or 'ZRANGE', key, first, first + most - 1, 'WITHSCORES')
+  local rows, last = {}, ''
+  for i = 1, #found, 2 do
+    if state == 'ready' and tonumber(found[i + 1]) > now then
+      return { 'page', now, '', rows }
+    end
+    last = string.format('%.0f', tonumber(found[i + 1])) .. ':' .. found[i]
+    rows[#rows + 1] = describe(q, found[i], now)
+  end
+  return { 'page', now, #found == 2 * most and last or '', rows }
+end
+
+-- reply  {'stats', {name, value, ...}}: counts taken from the structures themselves, and totals
+function duly.stats(keys, argv)
+  local q, _, now, bad = open(keys, argv, 'queue')
+  if bad then
+    return bad
+  end
+  local waiting = redis.call('ZCARD', q.due)
+  local ready = redis.call('ZCOUNT', q.due, '-inf', now)
+  local dead = redis.call('ZCARD', q.dead)
+  local due = redis.call('ZRANGE', q.due, 0, 0, 'WITHSCORES')[2]
+  local row = { 'now_ms', now, 'scheduled', waiting - ready, 'ready', ready,
+    'active', math.max(0, redis.call('HLEN', q.jobs) - waiting - dead), 'dead', dead,
+    'oldest_due_ms', due and string.format('%.0f', tonumber(due)) or '' }
+  local meta = redis.call('HGETALL', q.meta)
+  for i = 1, #meta do
+    row[#row + 1] = meta[i]
+  end
+  return { 'stats', row }
+end

@@ -1,0 +1,136 @@
+-- Stores jobs.
+--
+-- args   id                        the job's own, 1 .. 128 printable characters without blanks
+--        delay_ms or due_at_ms     neither means due now
+--        record                    packed by the client; or instead, plain:
+--        type, payload, lease_ms, timeout_ms, max_attempts, backoff (exponential or fixed), backoff_base_ms,
+--        backoff_cap_ms, backoff_factor_milli, backoff_jitter_percent
+--        mode                      'all': every row is created, or none
+-- reply  {'created', id, due_at_ms}
+--        {'exists', id, due_at_ms or ''}   as it was; '' if it is active or dead
+-- batch  rows that are not created: 'exists' with due_at_ms or '', 'invalid' with the text, 'withheld' (mode all)
+local PUT = 'id delay_ms due_at_ms record type payload lease_ms timeout_ms max_attempts backoff ' ..
+  'backoff_base_ms backoff_cap_ms backoff_factor_milli backoff_jitter_percent mode'
+
+local MOST_DELAY_MS = 3155760000000  -- 100 years
+local LAST_DUE_AT_MS = 253402300799999 -- the end of the year 9999
+local MOST_PAYLOAD = 512 * 1024 * 1024 - 4096
+
+local duly = {}
+
+-- The due time of a row; nil and a text if it is wrong.
+local function due_of(now, delay, due_at)
+  if delay and delay ~= '' then
+    if due_at and due_at ~= '' then
+      return nil, 'due_at_ms: given beside delay_ms, expected one of them'
+    end
+    local number = args.whole(delay, 0, MOST_DELAY_MS)
+    if not number then
+      return nil, 'delay_ms: not a whole number in range, expected 0 .. 3155760000000'
+    end
+    if now + number > LAST_DUE_AT_MS then
+      return nil, 'delay_ms: beyond the year 9999, expected an earlier due time'
+    end
+    return now + number
+  end
+  if due_at and due_at ~= '' then
+    local number = args.whole(due_at, 0, LAST_DUE_AT_MS)
+    if not number then
+      return nil, 'due_at_ms: not a whole number in range, expected 0 .. 253402300799999'
+    end
+    return number
+  end
+  return now
+end
+
+function duly.put(keys, argv)
+  local q, a, bad
+  q, bad = queue.open(keys)
+  if q then
+    a, bad = args.parse(argv, args.names(PUT))
+  end
+  if bad then
+    return bad
+  end
+  local now, now_us = clock.now(q)
+  local stamp = struct.pack('<I6', now)
+  local ids, dues, records, place = {}, {}, {}, {}
+  local words, details, seen, n = {}, {}, {}, 0
+  local cell = args.cell
+  for row = 1, a.rows do
+    local id, bytes, due, text = cell(a, argv, row, 'id'), cell(a, argv, row, 'record'), nil, nil
+    if not args.is_id(id) then
+      text = 'id: not 1 .. 128 printable ASCII characters without blanks, expected such'
+    elseif not bytes then
+      bytes, text = record.pack(function(name) return cell(a, argv, row, name) end)
+    elseif not record.is_packed(bytes) then
+      text = 'record: not of format 1, expected a header as in docs/protocol.md'
+    end
+    if not text and #bytes > MOST_PAYLOAD then
+      text = 'payload: too large, expected at most 536866816 bytes'
+    end
+    if not text then
+      due, text = due_of(now, cell(a, argv, row, 'delay_ms'), cell(a, argv, row, 'due_at_ms'))
+    end
+    if text then
+      words[row], details[row] = 'invalid', text
+    elseif seen[id] then
+      words[row], details[row] = 'exists', seen[id]
+    else
+      n = n + 1
+      ids[n], dues[n], records[n], place[n], seen[id] = id, due, bytes, row, due
+    end
+  end
+  if not a.is_batch and words[1] then
+    return redis.error_reply('DULY_INVALID ' .. details[1])
+  end
+
+  local earliest, count = nil, 0
+  if n > 0 then
+    local found = redis.call('HMGET', q.jobs, unpack(ids))
+    local new_jobs, new_dues = {}, {}
+    for i = 1, n do
+      if found[i] then
+        words[place[i]], details[place[i]] = 'exists', redis.call('ZSCORE', q.due, ids[i]) or ''
+      else
+        count = count + 1
+        new_jobs[2 * count - 1], new_jobs[2 * count] = ids[i], stamp .. records[i]
+        new_dues[2 * count - 1], new_dues[2 * count] = dues[i], ids[i]
+        if not earliest or dues[i] < earliest then
+          earliest = dues[i]
+        end
+      end
+    end
+    if a.given.mode == 'all' and count < a.rows then
+      count = 0
+      for i = 1, n do
+        words[place[i]] = words[place[i]] or 'withheld'
+      end
+    end
+
+    -- Writes.
+    if count > 0 then
+      local head = wake.head(q)
+      redis.call('HSET', q.jobs, unpack(new_jobs))
+      redis.call('ZADD', q.due, unpack(new_dues))
+      queue.count(q, 'put', count)
+      wake.after_put(q, head, earliest, now, now_us)
+    end
+  end
+
+  if not a.is_batch then
+    return { words[1] or 'created', ids[1], words[1] and tostring(details[1]) or string.format('%.0f', dues[1]) }
+  end
+  local exceptions = {}
+  if count < a.rows then
+    for row = 1, a.rows do
+      if words[row] then
+        exceptions[#exceptions + 1] = row
+        exceptions[#exceptions + 1] = words[row]
+        local detail = details[row] or ''
+        exceptions[#exceptions + 1] = type(detail) == 'number' and string.format('%.0f', detail) or detail
+      end
+    end
+  end
+  return queue.batch_reply(now, count, exceptions)
+end

@@ -1,0 +1,43 @@
+-- What went wrong with a job: only jobs with a failure or a lost lease have an entry.
+--
+--   0  u32 failures   4  u32 lost leases   8  u48 last of them, ms   14  u8 reason of death   15  last error
+local tries = {}
+
+tries.reasons = { failed = 1, given_up = 2, quarantined = 3, unreadable = 4 }
+tries.reason_words = { 'failed', 'given_up', 'quarantined', 'unreadable' }
+
+local MOST_ERROR_BYTES = 4096
+
+function tries.unpack(bytes)
+  if not bytes or #bytes < 15 then
+    return { failures = 0, lost = 0, last_at = 0, reason = 0, error = '' }
+  end
+  local failures, lost, last_at, reason = struct.unpack('<I4I4I6B', bytes, 1)
+  return { failures = failures, lost = lost, last_at = last_at, reason = reason,
+    error = string.sub(bytes, 16) }
+end
+
+function tries.pack(t)
+  return struct.pack('<I4I4I6B', t.failures, t.lost, t.last_at, t.reason) ..
+    string.sub(t.error, 1, MOST_ERROR_BYTES)
+end
+
+function tries.of(q, id)
+  return tries.unpack(redis.call('HGET', q.tries, id))
+end
+
+-- Entries of many jobs, in order; no reads at all while nothing went wrong.
+function tries.of_many(q, ids)
+  if redis.call('EXISTS', q.tries) == 0 then
+    return nil
+  end
+  return redis.call('HMGET', q.tries, unpack(ids))
+end
+
+-- Writes: the job is dead. Its record stays, its entry says why.
+function tries.bury(q, id, t, reason, now)
+  t.reason = tries.reasons[reason]
+  redis.call('HSET', q.tries, id, tries.pack(t))
+  redis.call('ZADD', q.dead, now, id)
+  queue.count(q, 'died', 1)
+end
