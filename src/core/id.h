@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <random>
 
@@ -11,19 +12,26 @@ namespace duly::core {
 /// Makes ids and tokens that sort by creation time, also within one millisecond. Any thread.
 class IdSource {
  public:
-  IdSource();  ///< Seeded by the system.
+  IdSource();  ///< Seeded by the system, on the system's clock.
+  explicit IdSource(std::function<SystemTime()> now);  ///< On another clock; it may step back.
 
-  /// A ULID: 26 characters of Crockford's base 32; 48 bits of milliseconds, 80 random ones that count up
-  /// within a millisecond.
+  /// A ULID: 26 characters of Crockford's base 32; 48 bits of milliseconds, 80 random ones that
+  /// count up within a millisecond.
   JobId job_id();
 
-  /// 15 characters of an alphabet in ASCII order (- 0-9 A-Z _ a-z): 42 bits of milliseconds, 48 random ones.
+  /// 15 characters of an alphabet in ASCII order (- 0-9 A-Z _ a-z): 42 bits of milliseconds, 48
+  /// random ones.
   LeaseToken token();
 
   /// 12 random characters of 0-9 a-z, to name this process.
   std::string process_name();
 
  private:
+  /// Whether the clock has moved on; then the random bits are fresh.
+  bool begin_millisecond();
+  void renew(std::int64_t at_ms);
+
+  std::function<SystemTime()> now_;
   std::mutex mutex_;
   std::mt19937_64 random_;
   std::int64_t last_ms_ = 0;
