@@ -60,6 +60,12 @@ struct EditRow {
   std::string payload;
 };
 
+/// What a sweep over dead letters did.
+struct DeadSweep {
+  std::uint64_t count = 0;  ///< Less than Limits::piece: none is left.
+  SystemTime now;           ///< Redis's clock.
+};
+
 /// One process waiting on one queue. Dropping it ends the waiting (any thread).
 class Watch {
  public:
@@ -103,6 +109,12 @@ class Engine {
                       Done<std::vector<ChangeOutcome>> done) = 0;
   virtual void purge(const QueueName& queue, std::vector<JobId> ids, Deadline deadline,
                      Done<std::vector<ChangeOutcome>> done) = 0;
+
+  /// The longest dead of those that died by then, Limits::piece at most.
+  virtual void replay_dead(const QueueName& queue, SystemTime died_by, Deadline deadline,
+                           Done<DeadSweep> done) = 0;
+  virtual void purge_dead(const QueueName& queue, SystemTime died_by, Deadline deadline,
+                          Done<DeadSweep> done) = 0;
 
   virtual void find(const QueueName& queue, std::vector<JobId> ids, Deadline deadline,
                     Done<std::vector<std::optional<JobInfo>>> done) = 0;

@@ -56,15 +56,16 @@ function duly.find(keys, argv)
   return { 'jobs', now, rows }
 end
 
--- The rank behind a cursor 'score:member' in a sorted set, in the given direction.
+-- The rank behind a cursor 'score:member' in a sorted set, in the given direction, and whether the member is
+-- still in its place.
 local function rank_behind(key, cursor, is_reverse)
   local score, member = string.match(cursor, '^(%d+):(.+)$')
   if not score then
     return nil
   end
-  if redis.call('ZSCORE', key, member) and
-    tonumber(redis.call('ZSCORE', key, member)) == tonumber(score) then
-    return redis.call(is_reverse and 'ZREVRANK' or 'ZRANK', key, member) + 1
+  local stands = redis.call('ZSCORE', key, member)
+  if stands and tonumber(stands) == tonumber(score) then
+    return redis.call(is_reverse and 'ZREVRANK' or 'ZRANK', key, member) + 1, true
   end
   if is_reverse then
     return redis.call('ZCOUNT', key, '(' .. score, '+inf')
@@ -72,20 +73,35 @@ local function rank_behind(key, cursor, is_reverse)
   return redis.call('ZCOUNT', key, '-inf', '(' .. score)
 end
 
+-- A page ends early when its payloads are so many bytes together.
+local MOST_PAGE_BYTES = 1048576
+
+local function payload_bytes(row)
+  for i = 1, row and #row or 0, 2 do
+    if row[i] == 'payload' then
+      return #row[i + 1]
+    end
+  end
+  return 0
+end
+
 -- Active jobs stand in the lists of their leases: the page begins behind `after`, 'score:token:position'.
 local function list_active(q, now, most, after)
   local rank, skip = 0, 0
   if after ~= '' then
     local cursor, position = string.match(after, '^(.+):(%d+)$')
-    rank = cursor and rank_behind(q.leases, cursor, false)
-    if not rank then
+    local stands
+    if cursor then
+      rank, stands = rank_behind(q.leases, cursor, false)
+    end
+    if not cursor or not rank then
       return args.invalid('after', 'not of this form', 'the next of an earlier page')
     end
-    if redis.call('ZSCORE', q.leases, string.match(cursor, ':(.+)$')) then
+    if stands then
       rank, skip = rank - 1, tonumber(position)
     end
   end
-  local rows = {}
+  local rows, bytes = {}, 0
   while #rows < most do
     local at = redis.call('ZRANGE', q.leases, rank, rank, 'WITHSCORES')
     if not at[1] then
@@ -96,7 +112,8 @@ local function list_active(q, now, most, after)
       position = position + 1
       if position > skip then
         rows[#rows + 1] = describe(q, id, now)
-        if #rows == most then
+        bytes = bytes + payload_bytes(rows[#rows])
+        if #rows == most or bytes > MOST_PAGE_BYTES then
           return { 'page', now, at[2] .. ':' .. at[1] .. ':' .. position, rows }
         end
       end
@@ -139,13 +156,18 @@ function duly.list(keys, argv)
     first = math.max(first, rank)
   end
   local found = redis.call(is_reverse and 'ZREVRANGE' or 'ZRANGE', key, first, first + most - 1, 'WITHSCORES')
-  local rows, last = {}, ''
+  local rows, last, bytes = {}, '', 0
   for i = 1, #found, 2 do
     if state == 'ready' and tonumber(found[i + 1]) > now then
       return { 'page', now, '', rows }
     end
     last = string.format('%.0f', tonumber(found[i + 1])) .. ':' .. found[i]
-    rows[#rows + 1] = describe(q, found[i], now)
+    local row = describe(q, found[i], now)
+    rows[#rows + 1] = row
+    bytes = bytes + payload_bytes(row)
+    if bytes > MOST_PAGE_BYTES then
+      return { 'page', now, last, rows }
+    end
   end
   return { 'page', now, #found == 2 * most and last or '', rows }
 end

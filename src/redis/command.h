@@ -18,6 +18,12 @@ class Command {
 
   Command& add(std::string_view argument);
   Command& add(std::int64_t number);
+  /// The arguments of another command behind these.
+  Command& append(const Command& other) {
+    body_ += other.body_;
+    count_ += other.count_;
+    return *this;
+  }
   void reserve(std::size_t bytes) { body_.reserve(bytes); }
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }

@@ -13,9 +13,12 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 class Io {
  public:
   Io();
-  ~Io();  ///< Ends the thread; what is still posted does not run.
+  ~Io();  ///< Stops; what is still posted does not run.
   Io(const Io&) = delete;
   Io& operator=(const Io&) = delete;
+
+  /// Ends the thread. What hangs on the Io may then be destroyed from any thread.
+  void stop();
 
   void post(std::function<void()> work);
   [[nodiscard]] bool on_this_thread() const noexcept;

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "src/client/shared.h"
+
+namespace duly {
+
+/// Puts any number of jobs in pieces, a few under way at a time, and answers them in order. Jobs that are wrong
+/// are refused without being sent. Ids are made here, before anything is sent.
+void put_many(Connection::Shared& shared, const QueueName& queue, std::vector<NewJob> jobs,
+              Deadline deadline, Done<std::vector<PutResult>> done);
+
+/// Puts one piece, all of it or nothing.
+///
+/// Errors  invalid_argument: more than a piece, or a job is wrong.
+void put_all(Connection::Shared& shared, const QueueName& queue, std::vector<NewJob> jobs,
+             Deadline deadline, Done<std::vector<PutResult>> done);
+
+}  // namespace duly

@@ -1,0 +1,391 @@
+#include "src/engine/lease_engine.h"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "src/core/record.h"
+#include "src/engine/library.h"
+#include "src/engine/queue_keys.h"
+#include "src/engine/replies.h"
+
+namespace duly {
+namespace {
+
+using redis::Command;
+using redis::Ending;
+using redis::Reply;
+
+// So often, at most, a busy process adds its queues to the set of names again, in case the set was lost.
+constexpr std::chrono::seconds kRegisterAgain{30};
+
+std::int64_t ms_of(SystemTime time) { return time.time_since_epoch().count(); }
+
+// One waiting process on one queue.
+class LeaseWatch final : public Watch {
+ public:
+  LeaseWatch(std::string channel, std::unique_ptr<redis::Subscription> subscription)
+      : channel_(std::move(channel)), subscription_(std::move(subscription)) {}
+  [[nodiscard]] const std::string& waiter() const override { return channel_; }
+
+ private:
+  std::string channel_;
+  std::unique_ptr<redis::Subscription> subscription_;
+};
+
+class LeaseEngine final : public Engine, public std::enable_shared_from_this<LeaseEngine> {
+ public:
+  LeaseEngine(redis::Io& io, std::shared_ptr<redis::Topology> topology, LeaseEngineOptions options)
+      : topology_(topology),
+        library_(std::make_shared<Library>(io, std::move(topology), options.parts, options.version)),
+        process_name_(std::move(options.process_name)) {}
+
+  [[nodiscard]] Capabilities capabilities() const override { return {.name = "lease"}; }
+
+  void put(const QueueName& queue, std::vector<NewJob> jobs, PutMode mode, Deadline deadline,
+           Done<std::vector<PutResult>> done) override {
+    Command arguments;
+    if (mode == PutMode::all_or_nothing) arguments.add("mode").add("all");
+    const bool has_due_at =
+        std::any_of(jobs.begin(), jobs.end(), [](const NewJob& job) { return job.due_at.has_value(); });
+    arguments.add("columns").add(has_due_at ? "4" : "3").add("id").add("delay_ms").add("record");
+    if (has_due_at) arguments.add("due_at_ms");
+    for (const NewJob& job : jobs) {
+      arguments.add(job.id->text());
+      if (job.due_at) {
+        arguments.add("");
+      } else {
+        arguments.add(job.delay.count());
+      }
+      arguments.add(core::pack_record(job));
+      if (has_due_at && job.due_at) arguments.add(std::max<std::int64_t>(0, ms_of(*job.due_at)));
+      if (has_due_at && !job.due_at) arguments.add("");
+    }
+    register_queue(queue, deadline);
+    // The reply needs ids and times only.
+    for (NewJob& job : jobs) job.payload = {};
+    call(queue, "duly_put", std::move(arguments), deadline, Repeat::safe, std::move(done),
+         [jobs = std::move(jobs)](Reply reply) { return replies::put(reply, jobs); });
+  }
+
+  void claim(const QueueName& queue, ClaimRequest request, Deadline deadline,
+             Done<ClaimReply> done) override {
+    Command arguments{"as", "records", "token", request.token.text(), "most"};
+    arguments.add(static_cast<std::int64_t>(request.most)).add("lease_ms").add(request.lease.count());
+    if (!request.waiter.empty()) arguments.add("waiter").add(request.waiter);
+    register_queue(queue, deadline);
+    call(queue, "duly_claim", std::move(arguments), deadline, Repeat::safe, std::move(done),
+         [queue, lease = request.lease](Reply reply) {
+           return replies::claim(std::move(reply), queue, lease);
+         });
+  }
+
+  void ack(const QueueName& queue, std::vector<Held> held, Deadline deadline,
+           Done<std::vector<LeaseOutcome>> done) override {
+    end_leases(queue, "duly_ack", held_rows(held), held.size(), LeaseOutcome::acked, deadline,
+               std::move(done));
+  }
+
+  void release(const QueueName& queue, std::vector<Held> held, Deadline deadline,
+               Done<std::vector<LeaseOutcome>> done) override {
+    end_leases(queue, "duly_release", held_rows(held), held.size(), LeaseOutcome::released, deadline,
+               std::move(done));
+  }
+
+  void fail(const QueueName& queue, std::vector<FailRow> rows, Deadline deadline,
+            Done<std::vector<LeaseOutcome>> done) override {
+    Command arguments{"columns", "5", "id", "token", "error", "retry_in_ms", "give_up"};
+    for (const auto& [held, failure] : rows) {
+      arguments.add(held.id.text()).add(held.token.text()).add(failure.error);
+      arguments.add(failure.retry_in ? std::to_string(failure.retry_in->count()) : std::string());
+      arguments.add(failure.then == Failure::Then::give_up ? "1" : "");
+    }
+    end_leases(queue, "duly_fail", std::move(arguments), rows.size(), LeaseOutcome::failed, deadline,
+               std::move(done));
+  }
+
+  void extend(const QueueName& queue, std::vector<ExtendRow> rows, Deadline deadline,
+              Done<std::vector<LeaseOutcome>> done) override {
+    Command arguments{"columns", "3", "id", "token", "lease_ms"};
+    for (const auto& [held, lease] : rows) {
+      arguments.add(held.id.text()).add(held.token.text()).add(lease.count());
+    }
+    call(queue, "duly_extend", std::move(arguments), deadline, Repeat::safe, std::move(done),
+         [count = rows.size()](const Reply& reply) {
+           return replies::lease_outcomes(reply, count, LeaseOutcome::extended);
+         });
+  }
+
+  void cancel(const QueueName& queue, std::vector<JobId> ids, Deadline deadline,
+              Done<std::vector<ChangeOutcome>> done) override {
+    change(queue, "duly_cancel", id_rows(ids), ids.size(), Repeat::never, deadline, std::move(done));
+  }
+
+  void run_now(const QueueName& queue, std::vector<JobId> ids, Deadline deadline,
+               Done<std::vector<ChangeOutcome>> done) override {
+    change(queue, "duly_run_now", id_rows(ids), ids.size(), Repeat::never, deadline, std::move(done));
+  }
+
+  void replay(const QueueName& queue, std::vector<JobId> ids, Deadline deadline,
+              Done<std::vector<ChangeOutcome>> done) override {
+    change(queue, "duly_replay", id_rows(ids), ids.size(), Repeat::never, deadline, std::move(done));
+  }
+
+  void purge(const QueueName& queue, std::vector<JobId> ids, Deadline deadline,
+             Done<std::vector<ChangeOutcome>> done) override {
+    change(queue, "duly_purge", id_rows(ids), ids.size(), Repeat::never, deadline, std::move(done));
+  }
+
+  void replay_dead(const QueueName& queue, SystemTime died_by, Deadline deadline,
+                   Done<DeadSweep> done) override {
+    sweep(queue, "duly_replay", died_by, deadline, std::move(done));
+  }
+
+  void purge_dead(const QueueName& queue, SystemTime died_by, Deadline deadline,
+                  Done<DeadSweep> done) override {
+    sweep(queue, "duly_purge", died_by, deadline, std::move(done));
+  }
+
+  void reschedule(const QueueName& queue, std::vector<RescheduleRow> rows, Deadline deadline,
+                  Done<std::vector<ChangeOutcome>> done) override {
+    Command arguments{"columns", "3", "id", "delay_ms", "due_at_ms"};
+    for (const RescheduleRow& row : rows) {
+      arguments.add(row.id.text());
+      arguments.add(row.due_at ? std::string() : std::to_string(row.delay.count()));
+      arguments.add(row.due_at ? std::to_string(std::max<std::int64_t>(0, ms_of(*row.due_at)))
+                               : std::string());
+    }
+    // With a delay, a second time would move it again: by as much as the first answer was late.
+    change(queue, "duly_reschedule", std::move(arguments), rows.size(), Repeat::never, deadline,
+           std::move(done));
+  }
+
+  void edit(const QueueName& queue, std::vector<EditRow> rows, Deadline deadline,
+            Done<std::vector<ChangeOutcome>> done) override {
+    Command arguments{"columns", "2", "id", "payload"};
+    for (const EditRow& row : rows) arguments.add(row.id.text()).add(row.payload);
+    change(queue, "duly_edit", std::move(arguments), rows.size(), Repeat::safe, deadline, std::move(done));
+  }
+
+  void find(const QueueName& queue, std::vector<JobId> ids, Deadline deadline,
+            Done<std::vector<std::optional<JobInfo>>> done) override {
+    call(queue, "duly_find", id_rows(ids), deadline, Repeat::safe, std::move(done),
+         [queue](const Reply& reply) { return replies::find(reply, queue); });
+  }
+
+  void list(const QueueName& queue, JobState state, ListOptions options, Deadline deadline,
+            Done<JobPage> done) override {
+    if (state == JobState::done) {
+      return done(Error(ErrorCode::invalid_argument,
+                        "state: done, expected scheduled, ready, active or dead; done jobs are not kept"));
+    }
+    Command arguments{"state", to_string(state), "after", options.after, "most"};
+    arguments.add(static_cast<std::int64_t>(options.most));
+    call(queue, "duly_list", std::move(arguments), deadline, Repeat::safe, std::move(done),
+         [queue](const Reply& reply) { return replies::list(reply, queue); });
+  }
+
+  void stats(const QueueName& queue, Deadline deadline, Done<QueueStats> done) override {
+    call(queue, "duly_stats", {}, deadline, Repeat::safe, std::move(done),
+         [queue](const Reply& reply) { return replies::stats(reply, queue); });
+  }
+
+  void pause(const QueueName& queue, Deadline deadline, Done<Nothing> done) override {
+    register_queue(queue, deadline);
+    call(queue, "duly_pause", {}, deadline, Repeat::safe, std::move(done),
+         [](const Reply&) { return Result<Nothing>(Nothing{}); });
+  }
+
+  void resume(const QueueName& queue, Deadline deadline, Done<Nothing> done) override {
+    call(queue, "duly_resume", {}, deadline, Repeat::safe, std::move(done),
+         [](const Reply&) { return Result<Nothing>(Nothing{}); });
+  }
+
+  void recover(const QueueName& queue, Deadline deadline, Done<std::uint64_t> done) override {
+    call(queue, "duly_recover", {}, deadline, Repeat::never, std::move(done), [](const Reply& reply) {
+      return Result<std::uint64_t>(
+          reply.items.size() == 2 ? static_cast<std::uint64_t>(reply.items[1].integer) : 0);
+    });
+  }
+
+  void queues(Deadline deadline, Done<std::vector<QueueName>> done) override {
+    plain(Command{"SMEMBERS", kQueuesKey}, deadline, std::move(done), [](const Reply& reply) {
+      std::vector<QueueName> names;
+      for (const Reply& item : reply.items) names.emplace_back(item.text);
+      std::sort(names.begin(), names.end());
+      return names;
+    });
+  }
+
+  void library(Deadline deadline, Done<LibraryInfo> done) override {
+    library_->info(deadline, std::move(done));
+  }
+
+  void load_library(Deadline deadline, Done<Nothing> done) override {
+    library_->load(deadline, std::move(done));
+  }
+
+  void ping(Deadline deadline, Done<Nothing> done) override {
+    plain(Command{"PING"}, deadline, std::move(done), [](const Reply&) { return Nothing{}; });
+  }
+
+  std::unique_ptr<Watch> watch(
+      const QueueName& queue,
+      std::function<void(std::optional<std::chrono::microseconds> next_in)> on_wake) override {
+    std::string channel = keys_of(queue)->wake_prefix + process_name_;
+    auto subscription = topology_->subscribe(
+        channel, {.message =
+                      [on_wake](std::string_view message) {
+                        on_wake(std::chrono::microseconds{std::atoll(std::string(message).c_str())});
+                      },
+                  .subscribed = [on_wake] { on_wake({}); }});
+    return std::make_unique<LeaseWatch>(std::move(channel), std::move(subscription));
+  }
+
+ private:
+  struct Known {
+    std::shared_ptr<const QueueKeys> keys;
+    Deadline register_at{};  // when the name is to be added to the set of queues again
+  };
+
+  std::shared_ptr<const QueueKeys> keys_of(const QueueName& queue) {
+    const std::lock_guard lock(mutex_);
+    Known& known = known_[queue];
+    if (!known.keys) known.keys = std::make_shared<QueueKeys>(queue);
+    return known.keys;
+  }
+
+  // The set of names is in another slot than the queue, so it is written beside it, not inside put.
+  void register_queue(const QueueName& queue, Deadline deadline) {
+    {
+      const std::lock_guard lock(mutex_);
+      Known& known = known_[queue];
+      const auto now = std::chrono::steady_clock::now();
+      if (now < known.register_at) return;
+      known.register_at = now + kRegisterAgain;
+    }
+    topology_->send(kQueuesKey, Command{"SADD", kQueuesKey, queue.text()}, deadline,
+                    [queue, weak = weak_from_this()](const Ending& ending) {
+                      const auto self = weak.lock();
+                      if (!self || (ending.kind == Ending::Kind::done && !ending.reply.is_error())) return;
+                      self->forget_registration(queue);
+                    });
+  }
+
+  template <class T, class Parse>
+  void call(const QueueName& queue, std::string function, Command arguments, Deadline deadline,
+            Repeat repeat, Done<T> done, Parse parse) {
+    const auto keys = keys_of(queue);
+    library_->call({.function = std::move(function),
+                    .route = keys->route,
+                    .keys = keys->all,
+                    .arguments = std::move(arguments),
+                    .deadline = deadline,
+                    .repeat = repeat},
+                   [done = std::move(done), parse = std::move(parse)](Result<Reply> result) {
+                     if (!result.ok()) return done(result.error());
+                     done(parse(std::move(result).value()));
+                   });
+  }
+
+  template <class T, class Parse>
+  void plain(Command command, Deadline deadline, Done<T> done, Parse parse) {
+    topology_->send(kQueuesKey, std::move(command), deadline,
+                    [done = std::move(done), parse = std::move(parse)](const Ending& ending) {
+                      if (ending.kind == Ending::Kind::not_done) {
+                        return done(Error(ErrorCode::unavailable, ending.reason));
+                      }
+                      if (ending.kind == Ending::Kind::unknown) {
+                        return done(Error(ErrorCode::outcome_unknown, ending.reason));
+                      }
+                      if (ending.reply.is_error()) return done(error_of(ending.reply));
+                      done(parse(ending.reply));
+                    });
+  }
+
+  // Jobs of one claim name their token once: the fast way through duly_ack.
+  static Command held_rows(const std::vector<Held>& held) {
+    const bool is_one_claim = std::all_of(held.begin(), held.end(), [&](const Held& other) {
+      return other.token == held.front().token;
+    });
+    Command arguments;
+    if (is_one_claim) {
+      arguments.add("token").add(held.front().token.text()).add("columns").add("1").add("id");
+      for (const Held& one : held) arguments.add(one.id.text());
+      return arguments;
+    }
+    arguments.add("columns").add("2").add("id").add("token");
+    for (const Held& one : held) arguments.add(one.id.text()).add(one.token.text());
+    return arguments;
+  }
+
+  static Command id_rows(const std::vector<JobId>& ids) {
+    Command arguments{"columns", "1", "id"};
+    for (const JobId& id : ids) arguments.add(id.text());
+    return arguments;
+  }
+
+  void change(const QueueName& queue, std::string function, Command arguments, std::size_t rows,
+              Repeat repeat, Deadline deadline, Done<std::vector<ChangeOutcome>> done) {
+    call(queue, std::move(function), std::move(arguments), deadline, repeat, std::move(done),
+         [rows](const Reply& reply) { return replies::change_outcomes(reply, rows); });
+  }
+
+  void sweep(const QueueName& queue, std::string function, SystemTime died_by, Deadline deadline,
+             Done<DeadSweep> done) {
+    Command arguments{"most"};
+    arguments.add(static_cast<std::int64_t>(Limits::piece)).add("died_by_ms").add(ms_of(died_by));
+    call(queue, std::move(function), std::move(arguments), deadline, Repeat::never, std::move(done),
+         [](const Reply& reply) { return replies::sweep(reply); });
+  }
+
+  // Ack, fail and release change nothing the second time, as the first has ended the lease. So an unknown
+  // one is sent again; where that says lease_lost, nobody can tell whether the first had worked.
+  void end_leases(const QueueName& queue, std::string function, Command arguments, std::size_t rows,
+                  LeaseOutcome usual, Deadline deadline, Done<std::vector<LeaseOutcome>> done) {
+    const auto parse = [rows, usual](const Reply& reply) {
+      return replies::lease_outcomes(reply, rows, usual);
+    };
+    Done<std::vector<LeaseOutcome>> first = [weak = weak_from_this(), queue, function, arguments,
+                                             deadline, parse, done](Result<std::vector<LeaseOutcome>> result) {
+      const auto self = weak.lock();
+      if (!self || result.ok() || result.error().code() != ErrorCode::outcome_unknown ||
+          std::chrono::steady_clock::now() >= deadline) {
+        return done(std::move(result));
+      }
+      Done<std::vector<LeaseOutcome>> second = [done, unknown = result.error()](
+                                                   Result<std::vector<LeaseOutcome>> again) {
+        if (!again.ok()) return done(unknown);
+        const auto& outcomes = again.value();
+        if (std::count(outcomes.begin(), outcomes.end(), LeaseOutcome::lease_lost) > 0) {
+          return done(unknown);
+        }
+        done(std::move(again));
+      };
+      self->call(queue, function, arguments, deadline, Repeat::never, std::move(second), parse);
+    };
+    call(queue, std::move(function), std::move(arguments), deadline, Repeat::never, std::move(first), parse);
+  }
+
+  void forget_registration(const QueueName& queue) {
+    const std::lock_guard lock(mutex_);
+    known_[queue].register_at = {};
+  }
+
+  std::shared_ptr<redis::Topology> topology_;
+  std::shared_ptr<Library> library_;
+  std::string process_name_;
+  std::mutex mutex_;
+  std::unordered_map<QueueName, Known> known_;
+};
+
+}  // namespace
+
+std::shared_ptr<Engine> make_lease_engine(redis::Io& io, std::shared_ptr<redis::Topology> topology,
+                                          LeaseEngineOptions options) {
+  return std::make_shared<LeaseEngine>(io, std::move(topology), std::move(options));
+}
+
+}  // namespace duly
