@@ -47,7 +47,7 @@ struct WorkerOptions {
   std::size_t concurrency = 10;       ///< Handlers at once; 1 .. 1,000.
   Milliseconds lease{std::chrono::seconds{30}};  ///< For jobs that do not bring their own; kept alive by itself.
   Milliseconds grace{std::chrono::seconds{25}};  ///< How long stop() lets running handlers go on.
-  /// Told of each attempt that ended; may be empty. Called from handler threads.
+  /// Told of each attempt that ended, once Redis has confirmed it; may be empty. Called from one thread of its own.
   struct Report {
     const ActiveJob& job;
     LeaseOutcome outcome;
@@ -72,7 +72,7 @@ struct WorkerStats {
 class Worker {
  public:
   Worker(Connection connection, WorkerOptions options);
-  ~Worker();  ///< As stop_now(), and waits for handlers.
+  ~Worker();  ///< As stop_now(), and waits a second for handlers; those that go on are abandoned.
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
@@ -80,7 +80,8 @@ class Worker {
   /// whose type has no handler fails with backoff.
   Worker& handle(std::string type, Handler handler);
 
-  /// Works until stopped; returns when the last handler has ended or been given up.
+  /// Works until stopped; returns when the last handler has ended, or, after the grace time and at most a
+  /// second, been abandoned: it ignores its stop token, and what it refers to must outlive it.
   void run();
 
   /// As run(), and stops by SIGTERM or SIGINT: the first lets handlers go on for the grace time, the

@@ -36,7 +36,9 @@ struct ClaimReply {
   std::vector<ActiveJob> jobs;
   /// Until the next due time or lease end; empty if nothing waits. Zero if there may be more now.
   std::optional<std::chrono::microseconds> next_in{};
-  bool is_keeper = false;  ///< The caller's waiter is to look again in `next_in`; others wait for a message.
+  bool is_parked = false;  ///< The caller's waiter will be told of due jobs; else it is to claim again when it can.
+  bool is_keeper = false;  ///< Parked, and the one to look again in `next_in`; others wait for a message.
+  std::chrono::sys_time<std::chrono::microseconds> now{};  ///< Redis's clock when it claimed.
 };
 
 struct FailRow {

@@ -155,8 +155,10 @@ Result<ClaimReply> claim(Reply reply, const QueueName& queue, Milliseconds lease
     return unexpected("claim");
   }
   ClaimReply result;
-  const SystemTime now = time(reply.items[1]);
+  result.now = std::chrono::sys_time<std::chrono::microseconds>{std::chrono::microseconds{number(reply.items[1])}};
+  const SystemTime now = std::chrono::floor<Milliseconds>(result.now);
   if (reply.items[2].integer >= 0) result.next_in = std::chrono::microseconds{reply.items[2].integer};
+  result.is_parked = !reply.items[3].text.empty();
   result.is_keeper = reply.items[3].text == "keeper";
   std::vector<Reply>& cells = reply.items[4].items;
   result.jobs.reserve(cells.size() / kColumns);

@@ -6,7 +6,7 @@
 --        lease_ms    for jobs that bring none of their own; default 30000
 --        waiter      the caller's own channel: it is parked if fewer than `most` were due
 --        as          'records' for packed rows
--- reply  {'jobs', now_ms, next_us, role, rows}
+-- reply  {'jobs', now_us, next_us, role, rows}
 --        next_us     until the next due time or lease end; 0: look again at once; -1: nothing waits
 --        role        'keeper': look again in next_us; 'idle': wait for a message; '' without waiter, or if full
 --        rows        each {name, value, ...}; packed: id, due_at_ms, token, attempt, record, id, ... in one list
@@ -177,7 +177,7 @@ function duly.claim(keys, argv)
   local now, now_us = clock.now(q)
   local packed, waiter = a.given.as == 'records', a.given.waiter
   if redis.call('HEXISTS', q.held, token) == 1 then
-    return { 'jobs', now, 0, '', rows_again(q, token, packed, now) }
+    return { 'jobs', now_us, 0, '', rows_again(q, token, packed, now) }
   end
 
   -- Writes.
@@ -201,5 +201,5 @@ function duly.claim(keys, argv)
       role = wake.park(q, waiter, was_overdue, now)
     end
   end
-  return { 'jobs', now, next_us, role, rows }
+  return { 'jobs', now_us, next_us, role, rows }
 end

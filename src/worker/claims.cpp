@@ -1,0 +1,177 @@
+#include "src/worker/claims.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace duly {
+namespace {
+
+// Every worker looks by itself now and then: messages only make things faster.
+constexpr std::chrono::milliseconds kSafetyLook{1000};
+constexpr std::chrono::milliseconds kPauseAfterError{200};
+
+}  // namespace
+
+// One queue.
+struct Claims::Line {
+  QueueName queue;
+  std::unique_ptr<Watch> watch;
+  std::unique_ptr<redis::Io::Timer> timer;
+  SteadyTime look_at = SteadyTime::max();  // of the timer
+  LeaseToken token{};                      // of a claim whose outcome is unknown, to be repeated
+  std::size_t token_most = 0;
+  bool wants = false;                      // there may be jobs, or it is not parked
+  bool is_claiming = false;
+  bool is_failing = false;
+};
+
+Claims::Claims(std::shared_ptr<Connection::Shared> shared, const WorkerOptions& options, Hooks hooks)
+    : shared_(std::move(shared)),
+      lease_(options.lease),
+      hooks_(std::move(hooks)),
+      random_(std::random_device{}()) {
+  for (const QueueName& queue : options.queues) {
+    auto line = std::make_shared<Line>();
+    line->queue = queue;
+    line->timer = shared_->io.make_timer();
+    lines_.push_back(std::move(line));
+  }
+}
+
+Claims::~Claims() = default;
+
+void Claims::start() {
+  for (const auto& line : lines_) {
+    line->watch = shared_->engine->watch(
+        line->queue, [this, weak = std::weak_ptr(alive_), line = std::weak_ptr(line)](
+                         std::optional<std::chrono::microseconds> next_in) {
+          const auto still = line.lock();
+          if (weak.expired() || !still || is_stopped_) return;
+          if (next_in && *next_in > std::chrono::microseconds{0}) {
+            const SteadyTime when = std::chrono::steady_clock::now() + *next_in;
+            if (when < still->look_at) look_later(still, when);
+            return;
+          }
+          still->wants = true;
+          pump();
+        });
+    line->wants = true;
+  }
+  pump();
+}
+
+void Claims::pump() {
+  if (is_stopped_) return;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    const auto& line = lines_[(turn_ + i) % lines_.size()];
+    if (!line->wants || line->is_claiming) continue;
+    const std::size_t room = hooks_.room();
+    if (room <= asked_) return;
+    const auto others = static_cast<std::size_t>(
+        std::count_if(lines_.begin(), lines_.end(),
+                      [&](const auto& other) { return other->wants && !other->is_claiming; }));
+    // What is free is parted among the queues that may have jobs.
+    claim(line, std::clamp<std::size_t>((room - asked_) / others, 1, Limits::piece));
+    turn_ = (turn_ + i + 1) % lines_.size();
+    i = static_cast<std::size_t>(-1);
+  }
+}
+
+void Claims::claim(const std::shared_ptr<Line>& line, std::size_t most) {
+  line->wants = false;
+  line->is_claiming = true;
+  line->timer->cancel();
+  line->look_at = SteadyTime::max();
+  if (line->token.empty()) {
+    line->token = shared_->ids.token();
+    line->token_most = most;
+  }
+  asked_ += most;
+  ++asked_calls_;
+  ++calls_;
+  shared_->engine->claim(line->queue,
+                         {.most = most,
+                          .lease = lease_,
+                          .token = line->token,
+                          .waiter = line->watch->waiter()},
+                         shared_->deadline(),
+                         [this, weak = std::weak_ptr(alive_), line, most,
+                          sent_at = std::chrono::steady_clock::now()](Result<ClaimReply> result) {
+                           if (!weak.expired()) on_reply(line, most, sent_at, std::move(result));
+                         });
+}
+
+void Claims::on_reply(const std::shared_ptr<Line>& line, std::size_t asked, SteadyTime sent_at,
+                      Result<ClaimReply> result) {
+  const SteadyTime now = std::chrono::steady_clock::now();
+  asked_ -= asked;
+  --asked_calls_;
+  line->is_claiming = false;
+  if (!result.ok()) {
+    if (!line->is_failing) {
+      shared_->log(LogLevel::warning, "queue " + line->queue.text() + ": " + result.error().what());
+    }
+    line->is_failing = true;
+    // With the same token: if the claim was made after all, its jobs are answered then.
+    if (result.error().code() != ErrorCode::outcome_unknown) line->token = {};
+    look_later(line, now + kPauseAfterError);
+    return;
+  }
+  if (std::exchange(line->is_failing, false)) {
+    shared_->log(LogLevel::info, "queue " + line->queue.text() + ": claims work again");
+  }
+  line->token = {};
+  ClaimReply reply = std::move(result).value();
+  std::vector<TaskPtr> tasks;
+  tasks.reserve(reply.jobs.size());
+  for (ActiveJob& job : reply.jobs) {
+    auto task = std::make_shared<Task>();
+    task->job = std::move(job);
+    // Redis's clock was read about half-way between the call and its answer.
+    task->claimed_at = sent_at + (now - sent_at) / 2;
+    task->claimed_at_redis = reply.now;
+    tasks.push_back(std::move(task));
+  }
+  if (!reply.is_parked) {
+    line->wants = true;
+  } else {
+    SteadyTime look_at = safety_look();
+    if (reply.is_keeper && reply.next_in) look_at = std::min(look_at, now + *reply.next_in);
+    if (look_at < line->look_at) look_later(line, look_at);
+  }
+  if (!tasks.empty()) hooks_.on_tasks(std::move(tasks));
+  pump();
+}
+
+void Claims::look_later(const std::shared_ptr<Line>& line, SteadyTime when) {
+  line->look_at = when;
+  line->timer->arm(when, [this, weak = std::weak_ptr(line)] {
+    const auto still = weak.lock();
+    if (!still || is_stopped_) return;
+    still->look_at = SteadyTime::max();
+    still->wants = true;
+    pump();
+  });
+}
+
+SteadyTime Claims::safety_look() {
+  return std::chrono::steady_clock::now() + kSafetyLook +
+         std::chrono::milliseconds{std::uniform_int_distribution<int>(0, 1000)(random_)};
+}
+
+void Claims::stop() {
+  if (std::exchange(is_stopped_, true)) return;
+  for (const auto& line : lines_) {
+    line->timer->cancel();
+    if (!line->watch) continue;
+    shared_->engine->claim(line->queue,
+                           {.most = 0,
+                            .lease = lease_,
+                            .token = shared_->ids.token(),
+                            .waiter = line->watch->waiter()},
+                           shared_->deadline(), [](const Result<ClaimReply>&) {});
+    line->watch.reset();
+  }
+}
+
+}  // namespace duly

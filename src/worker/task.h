@@ -1,0 +1,49 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "duly/job.h"
+
+namespace duly {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+/// One claimed job on its way through a worker. The connection's thread owns it; a handler's thread runs it.
+struct Task {
+  /// Who decides how the attempt ends moves it from `open`, once.
+  enum class Fate { open, finished, timed_out, lost, released };
+
+  ActiveJob job;
+  /// A moment of the steady clock, and the same moment on Redis's clock, to tell lateness.
+  SteadyTime claimed_at{};
+  std::chrono::sys_time<std::chrono::microseconds> claimed_at_redis{};
+  bool is_confirmed = false;  ///< Its end is written in Redis, or lost. Connection's thread only.
+
+  std::stop_source stop{};
+  std::atomic<Fate> fate{Fate::open};
+  std::atomic<SteadyTime> started_at{SteadyTime::max()};  ///< max: not started.
+  std::atomic<SteadyTime> timeout_at{SteadyTime::max()};
+  std::chrono::nanoseconds lateness{0};  ///< Set when started.
+  std::chrono::nanoseconds run_time{0};  ///< Set when finished.
+
+  /// True for the one caller that ends it so.
+  bool decide(Fate how) {
+    Fate expected = Fate::open;
+    return fate.compare_exchange_strong(expected, how);
+  }
+};
+
+using TaskPtr = std::shared_ptr<Task>;
+
+/// How an attempt ended, as its handler said.
+struct TaskEnd {
+  TaskPtr task;
+  bool is_acked = true;
+  Failure failure{};  ///< If not acked.
+};
+
+}  // namespace duly
