@@ -135,33 +135,31 @@ TEST(Record, EveryTruncationIsRefusedAndChangesNothing) {
   }
 }
 
-TEST(Record, UnknownFormatsAndFlagsAreRefused) {
-  Record record;
+TEST(Record, UnknownFormatsAreRefused) {
   for (int format = 0; format < 256; ++format) {
+    Record record;
     const std::string bytes = kStamp + static_cast<char>(format) + "\x00\x00"s;
     EXPECT_EQ(unpack_record(bytes, record), format == 1) << format;
   }
-  const std::string policy = pack_record(job_with_policy()).substr(3, kPolicyBytes);
-  for (int flags = 0; flags < 256; ++flags) {
-    const std::string bytes = kStamp + "\x01"s + static_cast<char>(flags) + "\x00"s + policy;
-    EXPECT_EQ(unpack_record(bytes, record), flags == 0 || flags == 1 || flags == 3) << flags;
-  }
 }
 
-TEST(Record, PoliciesThatNoWriterPacksAreRefused) {
-  const std::string good = kStamp + pack_record(job_with_policy());
-  const auto with = [&](std::size_t at, const std::string& bytes) {
-    std::string damaged = good;
-    damaged.replace(at, bytes.size(), bytes);
-    return damaged;
-  };
-  Record record;
-  EXPECT_TRUE(unpack_record(with(9, "\x64"s), record));
-  EXPECT_FALSE(unpack_record(with(9, "\x65"s), record));               // Jitter 101.
-  EXPECT_FALSE(unpack_record(with(11, "\x00\x00"s), record));          // No attempts.
-  EXPECT_FALSE(unpack_record(with(29, "\xE7\x03\x00\x00"s), record));  // Factor 0.999.
-  EXPECT_FALSE(unpack_record(with(29, "\xFF\xFF\xFF\xFF"s), record));  // Factor 4294967.295.
-  EXPECT_TRUE(unpack_record(with(10, "\x07"s), record));               // Priority: for later.
+TEST(Record, FixedWithoutAPolicyIsTheDefaultPolicyWithAFixedBackoff) {
+  const std::string bytes = kStamp + "\x01\x02\x01tp"s;  // As a put by hand packs it.
+  expect_same(unpacked(bytes),
+              {.type = "t", .payload = "p", .backoff = {.kind = Backoff::Kind::fixed}});
+}
+
+TEST(Record, AllPolicyBytesAreReadAsNumbers) {
+  const std::string bytes = kStamp + "\x01\xFF\x00"s + std::string(kPolicyBytes, '\xFF');
+  const Record record = unpacked(bytes);
+  EXPECT_EQ(record.max_attempts, 65'535U);
+  EXPECT_EQ(record.lease.count(), 4'294'967'295);
+  EXPECT_EQ(record.timeout.count(), 4'294'967'295);
+  EXPECT_EQ(record.backoff, (Backoff{.kind = Backoff::Kind::fixed,
+                                     .base = Milliseconds{4'294'967'295},
+                                     .cap = Milliseconds{4'294'967'295},
+                                     .factor = 4'294'967.295,
+                                     .jitter = 2.55}));
 }
 
 }  // namespace
