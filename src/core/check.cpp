@@ -7,7 +7,7 @@
 #include <string>
 
 #include "src/core/duration.h"
-#include "src/core/quoted.h"
+#include "src/core/in_quotes.h"
 #include "src/core/time_text.h"
 
 namespace duly::core {
@@ -69,7 +69,7 @@ std::optional<Error> check_type(std::string_view type) {
       "expected 0 .. " + std::to_string(Limits::type) + " bytes of printable ASCII without blanks";
   if (type.size() > Limits::type) return invalid("type: " + bytes_text(type.size()) + ", " + rule);
   if (std::all_of(type.begin(), type.end(), is_graph)) return std::nullopt;
-  return invalid("type: " + quoted(type) + ", " + rule);
+  return invalid("type: " + in_quotes(type) + ", " + rule);
 }
 
 std::optional<Error> check_attempts(std::uint32_t max_attempts) {
@@ -87,7 +87,7 @@ std::optional<Error> check_queue(const QueueName& queue) {
   if (name.empty()) return invalid("queue: empty" + rule);
   if (name.size() > most) return invalid("queue: " + bytes_text(name.size()) + rule);
   if (std::all_of(name.begin(), name.end(), is_queue_character)) return std::nullopt;
-  return invalid("queue: " + quoted(name) + rule);
+  return invalid("queue: " + in_quotes(name) + rule);
 }
 
 std::optional<Error> check_id(const JobId& id) {
@@ -97,7 +97,7 @@ std::optional<Error> check_id(const JobId& id) {
   if (text.empty()) return invalid("id: empty" + rule);
   if (text.size() > Limits::id) return invalid("id: " + bytes_text(text.size()) + rule);
   if (std::all_of(text.begin(), text.end(), is_graph)) return std::nullopt;
-  return invalid("id: " + quoted(text) + rule);
+  return invalid("id: " + in_quotes(text) + rule);
 }
 
 std::optional<Error> check_token(const LeaseToken& token) {

@@ -6,7 +6,7 @@
 
 #include "duly/error.h"
 #include "duly/job.h"
-#include "src/core/quoted.h"
+#include "src/core/in_quotes.h"
 
 namespace duly::core {
 namespace {
@@ -27,7 +27,7 @@ constexpr std::size_t kMostDecimals = 10;
 
 [[noreturn]] void refuse(std::string_view text, std::string_view expected) {
   throw Error(ErrorCode::invalid_argument,
-              "duration: " + quoted(text) + ", expected " + std::string(expected));
+              "duration: " + in_quotes(text) + ", expected " + std::string(expected));
 }
 
 [[noreturn]] void refuse_form(std::string_view text) {

@@ -59,21 +59,15 @@ void append_policy(std::string& out, const NewJob& job) {
   append_little(out, std::lround(job.backoff.factor * 1000.0), 4);
 }
 
-/// False for values that no writer packs and that would break arithmetic on them.
-bool read_policy(Reader& reader, bool is_fixed, Record& record) {
-  const std::uint64_t jitter = reader.number(1);
+void read_policy(Reader& reader, Record& record) {
+  record.backoff.jitter = static_cast<double>(reader.number(1)) / 100.0;
   reader.number(1);  // Priority: no meaning in this version.
   record.max_attempts = static_cast<std::uint32_t>(reader.number(2));
   record.lease = reader.u32_ms();
   record.timeout = reader.u32_ms();
   record.backoff.base = reader.u32_ms();
   record.backoff.cap = reader.u32_ms();
-  const std::uint64_t factor = reader.number(4);
-  record.backoff.kind = is_fixed ? Backoff::Kind::fixed : Backoff::Kind::exponential;
-  record.backoff.jitter = static_cast<double>(jitter) / 100.0;
-  record.backoff.factor = static_cast<double>(factor) / 1000.0;
-  return jitter <= 100 && record.max_attempts >= 1 && factor >= 1000 &&
-         record.backoff.factor <= Limits::backoff_factor;
+  record.backoff.factor = static_cast<double>(reader.number(4)) / 1000.0;
 }
 
 void set_default_policy(Record& record) {
@@ -100,6 +94,8 @@ std::string pack_record(const NewJob& job) {
   return out;
 }
 
+// What is readable here is exactly what record.is_readable in src/lua/record.lua takes: a job that
+// Redis hands over must not be one that its worker cannot read.
 bool unpack_record(std::string_view bytes, Record& record) {
   if (bytes.size() < kHeaderBytes) return false;
   Reader reader(bytes);
@@ -109,17 +105,15 @@ bool unpack_record(std::string_view bytes, Record& record) {
   const std::uint64_t flags = reader.number(1);
   const std::size_t type_bytes = reader.number(1);
   const bool with_policy = (flags & kHasPolicy) != 0;
-  const bool is_fixed = (flags & kIsFixed) != 0;
-  if (format != kFormat || flags > (kHasPolicy | kIsFixed) || (is_fixed && !with_policy)) {
-    return false;
-  }
-
+  if (format != kFormat) return false;
   if (reader.left() < type_bytes + (with_policy ? kPolicyBytes : 0)) return false;
+
   if (with_policy) {
-    if (!read_policy(reader, is_fixed, read)) return false;
+    read_policy(reader, read);
   } else {
     set_default_policy(read);
   }
+  if ((flags & kIsFixed) != 0) read.backoff.kind = Backoff::Kind::fixed;
   read.type = reader.text(type_bytes);
   read.payload = reader.text(reader.left());
   record = read;

@@ -8,7 +8,7 @@
 
 #include "duly/error.h"
 #include "duly/job.h"
-#include "src/core/quoted.h"
+#include "src/core/in_quotes.h"
 
 namespace duly::core {
 namespace {
@@ -21,7 +21,7 @@ using std::chrono::seconds;
 
 [[noreturn]] void refuse(std::string_view text, std::string_view expected) {
   throw Error(ErrorCode::invalid_argument,
-              "time: " + quoted(text) + ", expected " + std::string(expected));
+              "time: " + in_quotes(text) + ", expected " + std::string(expected));
 }
 
 [[noreturn]] void refuse_form(std::string_view text) {
@@ -37,10 +37,11 @@ SystemTime in_range(std::string_view text, SystemTime time) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Reads a text from its front; each step refuses the whole text where it does not fit.
+/// Reads a text from `begin` on; each step refuses the whole text where it does not fit.
 class Reader {
  public:
-  explicit Reader(std::string_view text) : text_(text), rest_(text) {}
+  explicit Reader(std::string_view text, std::size_t begin = 0)
+      : text_(text), rest_(text.substr(begin)) {}
 
   [[nodiscard]] bool at_end() const { return rest_.empty(); }
 
@@ -88,7 +89,7 @@ SystemTime parse_epoch(std::string_view text) {
     value = value * 10 + (text[size] - '0');
     if (value > most) refuse(text, "epoch seconds (not milliseconds), up to the year 9999");
   }
-  Reader reader(text.substr(size));
+  Reader reader(text, size);
   const Milliseconds fraction = reader.fraction();
   if (!reader.at_end()) refuse_form(text);
   return SystemTime{seconds{value} + fraction};

@@ -87,7 +87,7 @@ void read_user_info(std::string_view text, Url& url) {
 /// An IPv6 address with an optional zone ("fe80::1%25eth0", RFC 6874; a plain % is taken as well).
 std::string ipv6_host(std::string_view text) {
   const std::size_t percent = text.find('%');
-  const std::string address(text.substr(0, percent));
+  std::string address(text.substr(0, percent));
   in6_addr parsed{};
   if (address.find('\0') != std::string::npos ||
       inet_pton(AF_INET6, address.c_str(), &parsed) != 1) {

@@ -1,4 +1,4 @@
-#include "src/core/quoted.h"
+#include "src/core/in_quotes.h"
 
 #include "src/core/bytes.h"
 
@@ -9,7 +9,7 @@ constexpr std::size_t kMost = 60;
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   const std::string_view shown = cut_utf8(text, kMost);
   return '"' + printable(shown) + (shown.size() < text.size() ? "...\"" : "\"");
 }
