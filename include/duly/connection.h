@@ -26,7 +26,7 @@ struct ConnectionOptions {
   Milliseconds timeout{std::chrono::seconds{10}};  ///< Total time of one call: queueing, connecting, reading.
   std::size_t requests_in_flight = 10'000;   ///< Beyond it, calls end `unavailable` at once.
   std::size_t bytes_in_flight = 256UL * 1024 * 1024;
-  std::size_t payload_limit = 1024 * 1024;   ///< Bytes; at most Limits::payload_most.
+  std::size_t payload_limit = 1024UL * 1024;   ///< Bytes; at most Limits::payload_most.
   /// Where notices go; empty means nowhere. Never holds payloads or secrets.
   std::function<void(LogLevel, const std::string&)> log{};
 };

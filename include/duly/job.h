@@ -12,13 +12,13 @@ namespace duly {
 
 /// Bounds of everything a caller can give; the same in the library, the command line and Redis.
 struct Limits {
-  static constexpr std::size_t payload = 1024 * 1024;      ///< Bytes, unless the connection says otherwise.
+  static constexpr std::size_t payload = 1024UL * 1024;      ///< Bytes, unless the connection says otherwise.
   static constexpr std::size_t payload_most = 512UL * 1024 * 1024 - 4096;  ///< Redis's own limit, less the record's header.
   static constexpr std::size_t type = 128;                 ///< Bytes.
   static constexpr std::size_t id = 128;                   ///< Bytes.
   static constexpr std::size_t error = 4096;               ///< Bytes of a kept error text; longer ones are cut.
   static constexpr std::size_t piece = 250;                ///< Jobs in one call to Redis.
-  static constexpr std::size_t piece_bytes = 1024 * 1024;  ///< Payload bytes in one call, unless one job is larger.
+  static constexpr std::size_t piece_bytes = 1024UL * 1024;  ///< Payload bytes in one call, unless one job is larger.
   static constexpr std::uint32_t max_attempts = 65'535;
   static constexpr Milliseconds delay = std::chrono::years{100};
   static constexpr Milliseconds lease_least{100};

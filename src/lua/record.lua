@@ -120,7 +120,7 @@ function record.pack(value)
   if kind ~= '' and kind ~= 'exponential' and kind ~= 'fixed' then
     bad = 'backoff: unknown kind, expected exponential or fixed'
   end
-  if not bad and p.cap_ms ~= 0 and p.cap_ms < p.base_ms then
+  if not bad and kind ~= 'fixed' and p.cap_ms ~= 0 and p.cap_ms < p.base_ms then
     bad = 'backoff_cap_ms: below backoff_base_ms, expected base .. 2592000000, or 0 for no cap'
   end
   if bad then
