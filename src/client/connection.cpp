@@ -1,6 +1,7 @@
 #include "duly/connection.h"
 
 #include <cstdlib>
+#include <thread>
 
 #include "duly/job.h"
 #include "src/client/shared.h"
@@ -53,7 +54,15 @@ Connection::Shared::~Shared() {
   topology.reset();
 }
 
-Connection::Connection(ConnectionOptions options) : shared_(std::make_shared<Shared>(std::move(options))) {}
+// The last copy may go inside a callback, and a thread cannot join itself.
+Connection::Connection(ConnectionOptions options)
+    : shared_(new Shared(std::move(options)), [](Shared* shared) {
+        if (!shared->io.on_this_thread()) {
+          delete shared;
+          return;
+        }
+        std::thread([shared] { delete shared; }).detach();
+      }) {}
 
 std::string Connection::address() const { return shared_->topology->address(); }
 

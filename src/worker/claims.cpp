@@ -9,6 +9,8 @@ namespace {
 // Every worker looks by itself now and then: messages only make things faster.
 constexpr std::chrono::milliseconds kSafetyLook{1000};
 constexpr std::chrono::milliseconds kPauseAfterError{200};
+// For the word to the other workers that this one leaves; without it they notice by themselves.
+constexpr std::chrono::milliseconds kFarewell{500};
 
 }  // namespace
 
@@ -19,7 +21,6 @@ struct Claims::Line {
   std::unique_ptr<redis::Io::Timer> timer;
   SteadyTime look_at = SteadyTime::max();  // of the timer
   LeaseToken token{};                      // of a claim whose outcome is unknown, to be repeated
-  std::size_t token_most = 0;
   bool wants = false;                      // there may be jobs, or it is not parked
   bool is_claiming = false;
   bool is_failing = false;
@@ -29,7 +30,7 @@ Claims::Claims(std::shared_ptr<Connection::Shared> shared, const WorkerOptions& 
     : shared_(std::move(shared)),
       lease_(options.lease),
       hooks_(std::move(hooks)),
-      random_(std::random_device{}()) {
+      random_(static_cast<std::minstd_rand::result_type>(std::random_device{}())) {
   for (const QueueName& queue : options.queues) {
     auto line = std::make_shared<Line>();
     line->queue = queue;
@@ -82,10 +83,7 @@ void Claims::claim(const std::shared_ptr<Line>& line, std::size_t most) {
   line->is_claiming = true;
   line->timer->cancel();
   line->look_at = SteadyTime::max();
-  if (line->token.empty()) {
-    line->token = shared_->ids.token();
-    line->token_most = most;
-  }
+  if (line->token.empty()) line->token = shared_->ids.token();
   asked_ += most;
   ++asked_calls_;
   ++calls_;
@@ -114,8 +112,8 @@ void Claims::on_reply(const std::shared_ptr<Line>& line, std::size_t asked, Stea
     line->is_failing = true;
     // With the same token: if the claim was made after all, its jobs are answered then.
     if (result.error().code() != ErrorCode::outcome_unknown) line->token = {};
-    look_later(line, now + kPauseAfterError);
-    return;
+    if (!is_stopped_) look_later(line, now + kPauseAfterError);
+    return hooks_.on_tasks({});
   }
   if (std::exchange(line->is_failing, false)) {
     shared_->log(LogLevel::info, "queue " + line->queue.text() + ": claims work again");
@@ -132,14 +130,14 @@ void Claims::on_reply(const std::shared_ptr<Line>& line, std::size_t asked, Stea
     task->claimed_at_redis = reply.now;
     tasks.push_back(std::move(task));
   }
-  if (!reply.is_parked) {
+  if (is_stopped_ || !reply.is_parked) {
     line->wants = true;
   } else {
     SteadyTime look_at = safety_look();
     if (reply.is_keeper && reply.next_in) look_at = std::min(look_at, now + *reply.next_in);
     if (look_at < line->look_at) look_later(line, look_at);
   }
-  if (!tasks.empty()) hooks_.on_tasks(std::move(tasks));
+  hooks_.on_tasks(std::move(tasks));
   pump();
 }
 
@@ -164,12 +162,18 @@ void Claims::stop() {
   for (const auto& line : lines_) {
     line->timer->cancel();
     if (!line->watch) continue;
+    ++asked_calls_;
     shared_->engine->claim(line->queue,
                            {.most = 0,
                             .lease = lease_,
                             .token = shared_->ids.token(),
                             .waiter = line->watch->waiter()},
-                           shared_->deadline(), [](const Result<ClaimReply>&) {});
+                           std::chrono::steady_clock::now() + kFarewell,
+                           [this, weak = std::weak_ptr(alive_)](const Result<ClaimReply>&) {
+                             if (weak.expired()) return;
+                             --asked_calls_;
+                             hooks_.on_tasks({});
+                           });
     line->watch.reset();
   }
 }

@@ -18,6 +18,7 @@ class Claims {
   struct Hooks {
     /// How many more jobs there is room for now.
     std::function<std::size_t()> room;
+    /// After each claim, with what it took.
     std::function<void(std::vector<TaskPtr>)> on_tasks;
   };
 

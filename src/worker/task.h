@@ -12,6 +12,8 @@ namespace duly {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
+struct Lease;
+
 /// One claimed job on its way through a worker. The connection's thread owns it; a handler's thread runs it.
 struct Task {
   /// Who decides how the attempt ends moves it from `open`, once.
@@ -21,7 +23,7 @@ struct Task {
   /// A moment of the steady clock, and the same moment on Redis's clock, to tell lateness.
   SteadyTime claimed_at{};
   std::chrono::sys_time<std::chrono::microseconds> claimed_at_redis{};
-  bool is_confirmed = false;  ///< Its end is written in Redis, or lost. Connection's thread only.
+  Lease* lease = nullptr;  ///< Until its end is confirmed. Connection's thread only.
 
   std::stop_source stop{};
   std::atomic<Fate> fate{Fate::open};

@@ -1,0 +1,419 @@
+#include "duly/worker.h"
+
+#include <atomic>
+#include <csignal>
+#include <future>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "src/client/shared.h"
+#include "src/core/bytes.h"
+#include "src/core/check.h"
+#include "src/worker/claims.h"
+#include "src/worker/endings.h"
+#include "src/worker/leases.h"
+#include "src/worker/pool.h"
+#include "src/worker/prefetch.h"
+#include "src/worker/reporter.h"
+
+namespace duly {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::size_t kMostConcurrency = 1000;
+// Ends that Redis has not confirmed: beyond this many the worker claims no more.
+constexpr std::size_t kMostOpenEnds = 5000;
+// A job that waits in memory for so long goes back: other workers may be free.
+constexpr std::chrono::milliseconds kStale{500};
+// Beyond the grace time, for giving back what did not end.
+constexpr std::chrono::milliseconds kLastWrites{700};
+
+void check(const WorkerOptions& options) {
+  const auto refuse = [](const std::string& text) { throw Error(ErrorCode::invalid_argument, text); };
+  if (options.queues.empty()) refuse("queues: none, expected one or more");
+  for (const QueueName& queue : options.queues) core::require(core::check_queue(queue));
+  if (options.concurrency < 1 || options.concurrency > kMostConcurrency) {
+    refuse("concurrency: " + std::to_string(options.concurrency) + ", expected 1 .. " +
+           std::to_string(kMostConcurrency));
+  }
+  core::require(core::check_lease(options.lease));
+  if (options.grace < Milliseconds{0}) refuse("grace: below 0, expected 0 or more");
+}
+
+}  // namespace
+
+/// Everything of one worker. Its hands (claims, endings, leases) live on the connection's thread; handler threads come in by
+/// `run_task` alone.
+struct Worker::Impl : std::enable_shared_from_this<Worker::Impl> {
+  enum class Phase { idle, working, draining, ended };
+
+  Impl(std::shared_ptr<Connection::Shared> given, WorkerOptions worker_options)
+      : shared(std::move(given)), options(std::move(worker_options)), reporter(options.on_finished) {}
+
+  // On the connection's thread.
+  void start();
+  void begin_drain(Milliseconds grace);
+  void end_grace();
+  void take_tasks(std::vector<TaskPtr> tasks);
+  void drain_ended();
+  void confirm(const TaskPtr& task, LeaseOutcome outcome, const std::string& error);
+  void give_back(const std::vector<TaskPtr>& tasks);
+  void check_ended();
+  [[nodiscard]] std::size_t room() const;
+  void arm_stale();
+
+  // On a handler's thread.
+  void run_task(const TaskPtr& task);
+  TaskEnd run_handler(const TaskPtr& task);
+  void hand_in(TaskEnd end);
+
+  std::shared_ptr<Connection::Shared> shared;
+  WorkerOptions options;
+  std::map<std::string, Handler, std::less<>> handlers;
+  Reporter reporter;
+
+  std::unique_ptr<Pool> pool;
+  std::unique_ptr<Claims> claims;
+  std::unique_ptr<Endings> endings;
+  std::unique_ptr<Leases> leases;
+  std::unique_ptr<redis::Io::Timer> grace_timer;
+  std::unique_ptr<redis::Io::Timer> stale_timer;
+  Phase phase = Phase::idle;
+  std::size_t held = 0;  // claimed tasks whose handler has not come back
+  Prefetch prefetch{steady_clock::now()};
+  bool is_stale_armed = false;
+  bool is_abandoned = false;  // the grace time is over: nobody waits for handlers
+
+  std::mutex mutex;  // of what handler threads hand in
+  std::vector<TaskEnd> ended;
+  bool is_drain_posted = false;
+  std::promise<void> all_ended;
+  std::atomic<bool> was_run{false};
+
+  struct Counters {
+    std::atomic<std::uint64_t> acked{0}, failed{0}, died{0}, released{0}, lease_lost{0}, running{0}, claims{0};
+  } counters;
+};
+
+namespace {
+
+// What a handler sees.
+class HandlerAttempt final : public Attempt {
+ public:
+  HandlerAttempt(TaskPtr task, std::function<void()> on_moved)
+      : task_(std::move(task)), on_moved_(std::move(on_moved)) {}
+  [[nodiscard]] const ActiveJob& job() const override { return task_->job; }
+  [[nodiscard]] std::stop_token stop_token() const override { return task_->stop.get_token(); }
+  void extend(Milliseconds timeout) override {
+    if (timeout < Milliseconds{1} || timeout > Limits::timeout) {
+      throw Error(ErrorCode::invalid_argument,
+                  "timeout: " + std::to_string(timeout.count()) + " ms, expected 1 .. " +
+                      std::to_string(Limits::timeout.count()) + " ms");
+    }
+    task_->timeout_at = steady_clock::now() + timeout;
+    on_moved_();
+  }
+
+ private:
+  TaskPtr task_;
+  std::function<void()> on_moved_;
+};
+
+}  // namespace
+
+// ---- On the connection's thread ----
+
+void Worker::Impl::start() {
+  const std::weak_ptr<Impl> weak = weak_from_this();
+  endings = std::make_unique<Endings>(
+      shared, Endings::Hooks{.on_confirmed = [this](const TaskPtr& task, LeaseOutcome outcome,
+                                                    const std::string& error) { confirm(task, outcome, error); },
+                             .is_busy = [this] { return phase == Phase::working && held > 0; }});
+  leases = std::make_unique<Leases>(
+      shared,
+      Leases::Hooks{.on_timeout =
+                        [this](const TaskPtr& task) {
+                          task->stop.request_stop();
+                          endings->fail(task, {.error = "timeout: still running after " +
+                                                        std::to_string(task->job.timeout.count()) + " ms"});
+                          endings->flush();
+                        },
+                    .on_lost =
+                        [this](const TaskPtr& task) {
+                          task->stop.request_stop();
+                          confirm(task, LeaseOutcome::lease_lost, "lease lost");
+                        }});
+  claims = std::make_unique<Claims>(
+      shared, options,
+      Claims::Hooks{.room = [this] { return room(); },
+                    .on_tasks = [this](std::vector<TaskPtr> tasks) { take_tasks(std::move(tasks)); }});
+  grace_timer = shared->io.make_timer();
+  stale_timer = shared->io.make_timer();
+  phase = Phase::working;
+  claims->start();
+}
+
+std::size_t Worker::Impl::room() const {
+  if (phase != Phase::working || endings->open() > kMostOpenEnds) return 0;
+  const std::size_t most = options.concurrency + prefetch.size();
+  if (held >= most) return 0;
+  const std::size_t free = most - held;
+  // While jobs wait in memory there is no hurry: ask again when a good part is free, for a good part at once.
+  if (held > options.concurrency && free < std::min(most / 2, Limits::piece)) return 0;
+  return free;
+}
+
+void Worker::Impl::take_tasks(std::vector<TaskPtr> tasks) {
+  counters.claims = claims->calls();
+  leases->add(tasks);
+  if (!is_abandoned) held += tasks.size();
+  if (phase != Phase::working) {
+    give_back(tasks);
+    return check_ended();
+  }
+  if (tasks.empty()) return;
+  pool->push(std::move(tasks));
+  if (held > options.concurrency) arm_stale();
+}
+
+void Worker::Impl::arm_stale() {
+  if (is_stale_armed) return;
+  is_stale_armed = true;
+  stale_timer->arm(steady_clock::now() + kStale / 2, [this] {
+    is_stale_armed = false;
+    if (phase != Phase::working) return;
+    give_back(pool->take_back(steady_clock::now() - kStale));
+    if (held > options.concurrency) arm_stale();
+  });
+}
+
+void Worker::Impl::give_back(const std::vector<TaskPtr>& tasks) {
+  for (const TaskPtr& task : tasks) {
+    if (!is_abandoned) --held;
+    if (task->decide(Task::Fate::released)) endings->release(task);
+  }
+  if (!tasks.empty()) endings->flush();
+}
+
+void Worker::Impl::drain_ended() {
+  std::vector<TaskEnd> ends;
+  {
+    const std::lock_guard lock(mutex);
+    ends.swap(ended);
+    is_drain_posted = false;
+  }
+  if (phase == Phase::ended) return;
+  if (!is_abandoned) held -= ends.size();
+  prefetch.finished(ends.size(), steady_clock::now());
+  for (TaskEnd& end : ends) {
+    if (!end.task->decide(Task::Fate::finished)) continue;
+    if (end.is_acked) {
+      endings->ack(std::move(end.task));
+    } else {
+      endings->fail(std::move(end.task), std::move(end.failure));
+    }
+  }
+  endings->flush();
+  claims->pump();
+  check_ended();
+}
+
+void Worker::Impl::confirm(const TaskPtr& task, LeaseOutcome outcome, const std::string& error) {
+  leases->confirm(*task);
+  switch (outcome) {
+    case LeaseOutcome::acked:
+      ++counters.acked;
+      break;
+    case LeaseOutcome::dead:
+      ++counters.died;
+      [[fallthrough]];
+    case LeaseOutcome::failed:
+      ++counters.failed;
+      break;
+    case LeaseOutcome::released:
+      ++counters.released;
+      break;
+    case LeaseOutcome::lease_lost:
+      ++counters.lease_lost;
+      break;
+    case LeaseOutcome::extended:
+      break;
+  }
+  // What never ran is no attempt.
+  if (task->started_at.load() != SteadyTime::max()) reporter.add(task, outcome, error);
+  check_ended();
+}
+
+void Worker::Impl::begin_drain(Milliseconds grace) {
+  if (phase == Phase::ended) return;
+  const bool is_first = phase != Phase::draining;
+  phase = Phase::draining;
+  if (is_first) {
+    claims->stop();
+    give_back(pool->take_back());
+  }
+  grace_timer->arm(steady_clock::now() + grace, [this] { end_grace(); });
+  endings->flush();
+  check_ended();
+}
+
+void Worker::Impl::end_grace() {
+  endings->set_deadline(steady_clock::now() + kLastWrites);
+  for (const TaskPtr& task : leases->open_tasks()) {
+    task->stop.request_stop();
+    if (task->decide(Task::Fate::released)) endings->release(task);
+  }
+  is_abandoned = true;
+  held = 0;
+  endings->flush();
+  grace_timer->arm(steady_clock::now() + kLastWrites + std::chrono::milliseconds{100}, [this] {
+    if (std::exchange(phase, Phase::ended) != Phase::ended) all_ended.set_value();
+  });
+  check_ended();
+}
+
+void Worker::Impl::check_ended() {
+  if (phase != Phase::draining || held > 0 || endings->open() > 0 || claims->is_under_way()) return;
+  phase = Phase::ended;
+  all_ended.set_value();
+}
+
+// ---- On a handler's thread ----
+
+void Worker::Impl::run_task(const TaskPtr& task) {
+  const SteadyTime now = steady_clock::now();
+  task->timeout_at = now + task->job.timeout;
+  task->started_at = now;
+  const auto redis_now = task->claimed_at_redis.time_since_epoch() + (now - task->claimed_at);
+  task->lateness = std::max(std::chrono::nanoseconds{0},
+                            std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                redis_now - task->job.due_at.time_since_epoch()));
+  ++counters.running;
+  TaskEnd end = run_handler(task);
+  --counters.running;
+  task->run_time = steady_clock::now() - now;
+  hand_in(std::move(end));
+}
+
+TaskEnd Worker::Impl::run_handler(const TaskPtr& task) {
+  TaskEnd end{.task = task};
+  const auto fail = [&](std::string error) {
+    end.is_acked = false;
+    end.failure.error = std::string(core::cut_utf8(error, Limits::error));
+  };
+  auto handler = handlers.find(task->job.type);
+  if (handler == handlers.end()) handler = handlers.find("");
+  if (handler == handlers.end()) {
+    fail("no handler for type " + task->job.type);
+    return end;
+  }
+  HandlerAttempt attempt(task, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) {
+      self->shared->io.post([weak] {
+        const auto still = weak.lock();
+        if (still && still->leases) still->leases->look();
+      });
+    }
+  });
+  try {
+    handler->second(attempt);
+  } catch (const RetryAfter& retry) {
+    fail(retry.why.empty() ? "retry asked for" : retry.why);
+    end.failure.retry_in = std::clamp(retry.delay, Milliseconds{0}, Limits::delay);
+  } catch (const GiveUp& give_up) {
+    fail(give_up.why.empty() ? "given up" : give_up.why);
+    end.failure.then = Failure::Then::give_up;
+  } catch (const std::exception& error) {
+    fail(error.what());
+  } catch (...) {
+    fail("an exception that is no std::exception");
+  }
+  return end;
+}
+
+void Worker::Impl::hand_in(TaskEnd end) {
+  const std::lock_guard lock(mutex);
+  ended.push_back(std::move(end));
+  if (std::exchange(is_drain_posted, true)) return;
+  shared->io.post([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->drain_ended();
+  });
+}
+
+// ---- The public face ----
+
+Worker::Worker(Connection connection, WorkerOptions options) {
+  check(options);
+  impl_ = std::make_shared<Impl>(connection.shared(), std::move(options));
+}
+
+Worker::~Worker() {
+  if (!impl_->was_run) return;
+  stop_now();
+  impl_->pool.reset();
+  // Its hands may only be dropped on the thread they work on.
+  std::promise<void> dropped;
+  impl_->shared->io.post([impl = impl_.get(), &dropped] {
+    impl->claims.reset();
+    impl->endings.reset();
+    impl->leases.reset();
+    impl->grace_timer.reset();
+    impl->stale_timer.reset();
+    dropped.set_value();
+  });
+  dropped.get_future().wait();
+}
+
+Worker& Worker::handle(std::string type, Handler handler) {
+  if (impl_->was_run) {
+    throw Error(ErrorCode::invalid_argument, "handle: called after run(), expected before");
+  }
+  impl_->handlers[std::move(type)] = std::move(handler);
+  return *this;
+}
+
+void Worker::run() {
+  if (impl_->was_run.exchange(true)) {
+    throw Error(ErrorCode::invalid_argument, "run: called twice, expected once");
+  }
+  auto ended = impl_->all_ended.get_future();
+  impl_->pool = std::make_unique<Pool>(impl_->options.concurrency,
+                                       [impl = impl_](const TaskPtr& task) { impl->run_task(task); });
+  impl_->shared->io.post([impl = impl_] { impl->start(); });
+  ended.wait();
+}
+
+void Worker::run_until_signal() {
+  int seen = 0;
+  const auto signals = impl_->shared->io.on_signals({SIGTERM, SIGINT}, [this, &seen](int) {
+    if (++seen == 1) {
+      stop();
+    } else {
+      stop_now();
+    }
+  });
+  run();
+}
+
+void Worker::stop() {
+  impl_->shared->io.post([impl = impl_] { impl->begin_drain(impl->options.grace); });
+}
+
+void Worker::stop_now() {
+  impl_->shared->io.post([impl = impl_] { impl->begin_drain(Milliseconds{0}); });
+}
+
+WorkerStats Worker::stats() const {
+  const auto& counters = impl_->counters;
+  return {.acked = counters.acked,
+          .failed = counters.failed,
+          .died = counters.died,
+          .released = counters.released,
+          .lease_lost = counters.lease_lost,
+          .running = counters.running,
+          .claims = counters.claims};
+}
+
+}  // namespace duly
