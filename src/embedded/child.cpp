@@ -22,8 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr off_t kLogMost = 1024 * 1024;  // Bytes; a larger log is put aside at the next start.
-constexpr std::size_t kWordsMost = 3;    // Log lines in an error.
+constexpr off_t kLogMost =
+    off_t{1024} * 1024;                // Bytes; a larger log is put aside at the next start.
+constexpr std::size_t kWordsMost = 3;  // Log lines in an error.
 constexpr int kLockNumber = STDERR_FILENO + 1;
 
 bool is_program(const fs::path& path) {
@@ -139,6 +140,7 @@ Child::Child(fs::path server, const Folder& folder, const Fd& lock)
 
   std::vector<std::string> words = arguments(server_, folder);
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
 

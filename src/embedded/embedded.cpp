@@ -38,7 +38,7 @@ struct EmbeddedRedis::Impl {
   embedded::Supervisor supervisor;
 };
 
-EmbeddedRedis::EmbeddedRedis(std::filesystem::path data,
+EmbeddedRedis::EmbeddedRedis(const std::filesystem::path& data,
                              std::function<void(LogLevel, const std::string&)> log)
     : impl_(std::make_unique<Impl>(data, std::move(log))) {}
 

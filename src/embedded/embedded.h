@@ -18,10 +18,11 @@ class EmbeddedRedis {
   /// Waits until the Redis of `data` answers, started here or by another process: without end while
   /// it loads its data. `log` is called from a thread of this object.
   ///
-  /// Errors  unavailable: no redis-server or valkey-server on PATH, or it ended at once (its last
-  /// log lines
-  ///         are named); invalid_argument: the folder cannot be made or written.
-  EmbeddedRedis(std::filesystem::path data, std::function<void(LogLevel, const std::string&)> log);
+  /// Errors  unavailable: no redis-server or valkey-server on PATH, it ended at once (its last log
+  ///         lines are named), is older than 6.2 or does not answer; invalid_argument: the folder
+  ///         cannot be made or written.
+  EmbeddedRedis(const std::filesystem::path& data,
+                std::function<void(LogLevel, const std::string&)> log);
   ~EmbeddedRedis();
 
   /// unix:///... of its socket.

@@ -32,7 +32,7 @@ fs::path make_folder(const fs::path& data) {
   if (code) throw refused(data.parent_path(), code.value());
   if (::mkdir(data.c_str(), 0700) != 0 && errno != EEXIST) throw refused(data, errno);
   if (!fs::is_directory(data, code)) throw refused(data, code ? code.value() : ENOTDIR);
-  const fs::path real = fs::canonical(data, code);
+  fs::path real = fs::canonical(data, code);
   if (code) throw refused(data, code.value());
   return real;
 }
