@@ -74,7 +74,7 @@ class Peer {
   [[noreturn]] void live(const std::filesystem::path& folder) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::setpgid(0, 0);
-    std::signal(SIGINT, [](int) {});
+    std::signal(SIGINT, SIG_IGN);
     ::close(orders_[1]);
     ::close(answers_[0]);
     std::unique_ptr<EmbeddedRedis> redis;
