@@ -114,11 +114,13 @@ class Embedded : public ::testing::Test {
     return found.size() == 1 ? found.front() : -1;
   }
 
-  /// An executable file of this test that the shell runs.
-  [[nodiscard]] std::string script(const std::string& text) const {
+  /// An executable file of this test that the shell runs; written again, it changes at once.
+  std::string script(const std::string& text) const {
     const auto path = root_ / "server-script";
-    std::ofstream(path) << "#!/bin/sh\n" << text << "\n";
-    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    const auto fresh = root_ / "server-script.new";
+    std::ofstream(fresh) << "#!/bin/sh\n" << text << "\n";
+    std::filesystem::permissions(fresh, std::filesystem::perms::owner_all);
+    std::filesystem::rename(fresh, path);
     return path.string();
   }
 

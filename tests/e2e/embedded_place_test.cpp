@@ -198,6 +198,22 @@ TEST_F(Embedded, AServerThatIsTooOldIsRefused) {
   EXPECT_TRUE(has(refusal(), "is version 5.0.7, expected 6.2 or later"));
 }
 
+TEST_F(Embedded, ARestartThatFailsIsToldAndTriedAgain) {
+  const Environment server("DULY_REDIS_SERVER", script("exec redis-server \"$@\""));
+  const auto redis = open();
+  ASSERT_EQ(ask({"SET", "job", "kept"}), "OK");
+  const pid_t first = the_server();
+
+  script("echo no room; exit 3");
+  ::kill(first, SIGKILL);
+  EXPECT_TRUE(eventually([&] { return has(log(), "ended with status 3: no room"); })) << log();
+  EXPECT_FALSE(redis->is_owner());
+  script("exec redis-server \"$@\"");
+
+  EXPECT_TRUE(eventually([&] { return redis->is_owner(); }));
+  EXPECT_EQ(ask({"GET", "job"}), "kept");
+}
+
 TEST_F(Embedded, AServerThatLoadsIsAwaitedAndPeopleAreTold) {
   {
     const auto redis = open();
