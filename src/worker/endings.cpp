@@ -116,16 +116,18 @@ void Endings::on_outcomes(Lane& lane, std::vector<Row> rows, Result<std::vector<
     lane.not_before = now + kPauseAfterError;
     return flush();
   }
-  open_ -= rows.size();
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    --open_;
     hooks_.on_confirmed(rows[i].task, result.value()[i], rows[i].failure.error);
   }
   flush();
 }
 
 void Endings::give_up(std::vector<Row> rows) {
-  open_ -= rows.size();
-  for (const Row& row : rows) hooks_.on_confirmed(row.task, LeaseOutcome::lease_lost, row.failure.error);
+  for (const Row& row : rows) {
+    --open_;
+    hooks_.on_confirmed(row.task, LeaseOutcome::lease_lost, row.failure.error);
+  }
 }
 
 }  // namespace duly

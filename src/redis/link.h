@@ -1,0 +1,86 @@
+#pragma once
+
+// For src/redis only.
+#include <atomic>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "src/redis/io_context.h"
+#include "src/redis/retry.h"
+#include "src/redis/session.h"
+#include "src/redis/topology.h"
+
+namespace duly::redis {
+
+/// The shared connection for commands. Requests made while a write is under way leave in the next one; replies
+/// come in order. It connects when first used, and again, with backoff, whenever it breaks.
+class Link : public std::enable_shared_from_this<Link> {
+ public:
+  Link(Io& io, LinkOptions options);
+
+  /// Any thread. The callback comes on the Io's thread.
+  void send(Command command, SteadyTime deadline, OnEnding on_ending);
+  /// Ends what is pending, and connects no more. On the Io's thread.
+  void close();
+  [[nodiscard]] std::uint64_t generation() const noexcept { return generation_; }
+  [[nodiscard]] const std::string& address() const noexcept { return address_; }
+
+ private:
+  struct Request {
+    Command command;
+    std::string head;
+    SteadyTime deadline;
+    OnEnding on_ending;  // empty: it has ended, and only the reply is still to be swallowed
+    SteadyTime written_at{};
+    std::size_t bytes = 0;
+  };
+
+  void drain_inbox();
+  boost::asio::awaitable<void> run();
+  boost::asio::awaitable<void> pause();
+  boost::asio::awaitable<void> read_replies(std::shared_ptr<Session> session);
+  void start_writing();
+  boost::asio::awaitable<void> write_all(std::shared_ptr<Session> session);
+  void on_reply(Reply reply);
+  void on_broken(const std::string& why);
+  void refuse_waiting(const std::string& why);
+  void watch_deadline(SteadyTime deadline);
+  void sweep();
+  void end(Request& request, Ending ending);
+  [[nodiscard]] std::string limit_reached(std::size_t bytes) const;
+
+  Io& io_;
+  boost::asio::io_context& context_;
+  const LinkOptions options_;
+  const std::string address_;
+  std::atomic<std::uint64_t> generation_{0};
+  std::atomic<std::size_t> requests_{0};
+  std::atomic<std::size_t> bytes_{0};
+
+  std::mutex mutex_;  // of the inbox
+  std::vector<Request> inbox_;
+  bool is_drain_posted_ = false;
+
+  // On the Io's thread only:
+  std::shared_ptr<Session> session_;  // while connected
+  std::deque<Request> waiting_;
+  std::deque<Request> written_;
+  bool is_running_ = false;
+  bool is_writing_ = false;
+  bool is_closed_ = false;
+  SteadyTime last_read_at_{};
+  SteadyTime next_deadline_ = SteadyTime::max();
+  boost::asio::steady_timer deadline_timer_;
+  boost::asio::steady_timer pause_timer_;
+  Retry retry_;
+  Outage outage_;
+  std::string trouble_;  // of the last attempt to connect; empty when connected
+};
+
+}  // namespace duly::redis

@@ -1,0 +1,55 @@
+#pragma once
+
+// For src/redis only: one live connection, from connecting to the end of the handshake.
+#include <array>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "src/redis/codec.h"
+#include "src/redis/command.h"
+#include "src/redis/stream.h"
+
+namespace duly::redis {
+
+/// Why there is no connection.
+class SessionError : public std::runtime_error {
+ public:
+  enum class Kind {
+    passing,  ///< Trying again may help.
+    refused,  ///< The server does not want us as we are: wrong password, no such database.
+  };
+  SessionError(Kind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}
+  [[nodiscard]] Kind kind() const noexcept { return kind_; }
+
+ private:
+  Kind kind_;
+};
+
+/// Sends commands and reads replies in order. Reading and writing may go on at once, each by one caller.
+class Session {
+ public:
+  Session(boost::asio::io_context& context, const LinkOptions& options);
+
+  /// Connects and says who we are, within 5 s. Throws SessionError.
+  boost::asio::awaitable<void> open();
+  /// The next reply. Throws SessionError when the connection ends.
+  boost::asio::awaitable<Reply> read();
+  /// The next reply if it has already been received.
+  bool take_received(Reply& reply);
+  boost::asio::awaitable<void> write(const std::vector<boost::asio::const_buffer>& buffers);
+  void close() { stream_->close(); }
+
+ private:
+  boost::asio::awaitable<void> handshake();
+
+  boost::asio::io_context& context_;
+  const LinkOptions& options_;
+  std::unique_ptr<Stream> stream_;
+  Codec codec_;
+  std::array<char, 64UL * 1024> buffer_{};
+};
+
+}  // namespace duly::redis

@@ -1,0 +1,86 @@
+#include <boost/asio/ssl.hpp>
+#include <boost/asio/write.hpp>
+
+#include "duly/error.h"
+#include "src/redis/stream.h"
+#include "src/redis/tcp.h"
+
+namespace duly::redis {
+namespace {
+
+namespace asio = boost::asio;
+namespace ssl = boost::asio::ssl;
+using boost::system::error_code;
+
+void require_file(const error_code& error, const char* what, const std::filesystem::path& file) {
+  if (!error) return;
+  throw Error(ErrorCode::invalid_argument,
+              std::string(what) + ": " + file.string() + ": " + error.message() + ", expected a readable PEM file");
+}
+
+ssl::context make_context(const LinkOptions& options) {
+  ssl::context context(ssl::context::tls_client);
+  context.set_options(ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1);
+  context.set_verify_mode(ssl::verify_peer);
+  error_code error;
+  if (options.ca_file.empty()) {
+    context.set_default_verify_paths(error);
+  } else {
+    context.load_verify_file(options.ca_file.string(), error);
+    require_file(error, "CA file", options.ca_file);
+  }
+  if (!options.certificate_file.empty()) {
+    context.use_certificate_chain_file(options.certificate_file.string(), error);
+    require_file(error, "certificate file", options.certificate_file);
+    const auto& key = options.key_file.empty() ? options.certificate_file : options.key_file;
+    context.use_private_key_file(key.string(), ssl::context::pem, error);
+    require_file(error, "key file", key);
+  }
+  return context;
+}
+
+bool is_address(const std::string& host) {
+  error_code error;
+  asio::ip::make_address(host, error);
+  return !error;
+}
+
+class TlsStream final : public Stream {
+ public:
+  TlsStream(asio::io_context& context, const LinkOptions& options)
+      : url_(options.url), tls_(make_context(options)), stream_(context, tls_) {
+    stream_.set_verify_callback(ssl::host_name_verification(url_.host));
+    // RFC 6066: a server name is a host name, never an address.
+    if (!is_address(url_.host)) SSL_set_tlsext_host_name(stream_.native_handle(), url_.host.c_str());
+  }
+
+  asio::awaitable<void> connect() override {
+    co_await connect_tcp(stream_.next_layer(), url_.host, url_.port);
+    co_await stream_.async_handshake(ssl::stream_base::client, asio::use_awaitable);
+  }
+  asio::awaitable<std::size_t> read(asio::mutable_buffer into) override {
+    co_return co_await stream_.async_read_some(into, asio::use_awaitable);
+  }
+  asio::awaitable<void> write(const std::vector<asio::const_buffer>& buffers) override {
+    co_await asio::async_write(stream_, buffers, asio::use_awaitable);
+  }
+  void close() override {
+    error_code ignored;
+    stream_.next_layer().close(ignored);
+  }
+
+ private:
+  Url url_;
+  ssl::context tls_;
+  ssl::stream<asio::ip::tcp::socket> stream_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stream> make_tls_stream(asio::io_context& context, const LinkOptions& options) {
+  return std::make_unique<TlsStream>(context, options);
+}
+
+void check_tls_files(const LinkOptions& options) { make_context(options); }
+
+}  // namespace duly::redis
