@@ -70,6 +70,8 @@ class PrivateRedis:
         return redis.Redis(unix_socket_path=self.socket, **options)
 
     def _answers(self):
+        if not os.path.exists(self.socket):
+            return False
         try:
             with self.client() as client:
                 return client.ping()
