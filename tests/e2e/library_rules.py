@@ -169,7 +169,7 @@ class LibraryAtWork(unittest.TestCase):
         text = (SOURCE / "docs" / "protocol.md").read_text()
         return re.search(r"^ACL SETUSER app on (.*?)\n```", text, re.S | re.M)[1].replace("\\\n", " ").split()
 
-    def test_the_documented_rights_are_enough_and_none_is_idle(self):
+    def test_the_documented_rights_are_enough(self):
         Functions(self.client)
         rules = self.rights()
         for way in (Functions, Script):
