@@ -126,11 +126,12 @@ class LibraryAtWork(unittest.TestCase):
         call("extend", "mail", "id", "a", "token", "t", "lease_ms", 100)
         call("release", "mail", "id", "b", "token", "t.2")
         self.assertTrue(eventually(lambda: call("recover", "mail")[1] == 1))
-        call("claim", "mail", "token", "t2", "most", 3)
+        rows = [pairs(row) for row in call("claim", "mail", "token", "t2", "most", 3)[4]]
+        token = {row["id"]: row["token"] for row in rows}
         call("claim", "mail", "token", "t3", "most", 0, "waiter", "w2")
-        call("fail", "mail", "token", "t2", "columns", 2, "id", "give_up", "a", 1, "b", "")
-        call("ack", "mail", "token", "t2", "columns", 1, "id", "d")
-        call("ack", "mail", "id", "d", "token", "t2")
+        call("fail", "mail", "columns", 3, "id", "token", "give_up", "a", token[b"a"], 1, "b", token[b"b"], "")
+        call("ack", "mail", "token", token[b"d"], "columns", 1, "id", "d")
+        call("ack", "mail", "id", "d", "token", token[b"d"])
         for state in ("scheduled", "ready", "active", "dead"):
             call("list", "mail", "state", state, "most", 1)
         call("find", "mail", "id", "a")

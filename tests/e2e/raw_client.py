@@ -32,7 +32,7 @@ class RawClient:
         self.client.flushdb()
 
     def claim(self, token="t", *more):
-        word, now, next_us, role, rows = self.call("claim", "mail", "token", token, *more)
+        word, now_us, next_us, role, rows = self.call("claim", "mail", "token", token, *more)
         self.assertEqual(word, b"jobs")
         return [pairs(row) for row in rows]
 
@@ -145,7 +145,7 @@ class RawClient:
     def test_fail_runs_again_after_the_backoff_until_no_attempt_is_left(self):
         self.call("put", "mail", "id", "a", "max_attempts", 2, "backoff", "fixed", "backoff_base_ms", 70000,
                   "backoff_jitter_percent", 0)
-        now = self.call("claim", "mail", "token", "t1")[1]
+        now = self.call("claim", "mail", "token", "t1")[1] // 1000
         word, id, due = self.call("fail", "mail", "id", "a", "token", "t1", "error", "no answer")
         self.assertEqual(word, b"failed")
         self.assertTrue(70000 <= int(due) - now < 75000)
@@ -184,7 +184,7 @@ class RawClient:
 
     def test_extend_keeps_a_lease_and_never_shortens_it(self):
         self.call("put", "mail", "id", "a")
-        now = self.call("claim", "mail", "token", "t", "lease_ms", 30000)[1]
+        now = self.call("claim", "mail", "token", "t", "lease_ms", 30000)[1] // 1000
         word, _, end = self.call("extend", "mail", "id", "a", "token", "t", "lease_ms", 90000)
         self.assertEqual(word, b"extended")
         self.assertTrue(90000 <= int(end) - now < 95000)
@@ -301,6 +301,7 @@ class RawClient:
         self.refuses("type", "put", "id", "a", "type", "ü")
         self.refuses("max_attempts", "put", "id", "a", "max_attempts", 0)
         self.refuses("backoff_cap_ms", "put", "id", "a", "backoff_base_ms", 10, "backoff_cap_ms", 5)
+        self.refuses("backoff", "put", "id", "a", "backoff", "linear")
         for delay in ("-1", "1e3", " 5", "5s", "NaN", "3155760000001", "9" * 400):
             self.refuses("delay_ms", "put", "id", "a", "delay_ms", delay)
         self.refuses("due_at_ms", "put", "id", "a", "due_at_ms", 253402300800000)
