@@ -98,6 +98,11 @@ class LibraryText(unittest.TestCase):
                 for name in names.split():
                     self.assertIn(f"`{name}`", section[1], f"{file}, duly_{function}")
 
+    def test_the_readme_shows_the_example_as_it_is_built(self):
+        example = (SOURCE / "examples" / "quick_start.cpp").read_text()
+        for page in ("README.md", "README.zh-CN.md"):
+            self.assertIn(f"```cpp\n{example}```\n", (SOURCE / page).read_text(), page)
+
     def test_commands_are_of_one_key_and_none_walks_the_key_space(self):
         for file, text in lua_files().items():
             for call in re.findall(r"redis\.p?call\(([^\n]*)", code_of(text)):
