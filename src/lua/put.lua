@@ -52,8 +52,8 @@ function duly.put(keys, argv)
   if bad then
     return bad
   end
-  local mode = a.given.mode or 'each'
-  if mode ~= 'each' and mode ~= 'all' then
+  local mode = a.given.mode or ''
+  if a.column.mode or mode ~= '' and mode ~= 'each' and mode ~= 'all' then
     return args.invalid('mode', 'unknown', 'all or each, beside columns')
   end
   local now, now_us = clock.now(q)
@@ -65,7 +65,7 @@ function duly.put(keys, argv)
     local id, bytes, due, text = cell(a, argv, row, 'id'), cell(a, argv, row, 'record'), nil, nil
     if not args.is_id(id) then
       text = 'id: not 1 .. 128 printable ASCII characters without blanks, expected such'
-    elseif not bytes then
+    elseif not bytes or bytes == '' then
       bytes, text = record.pack(function(name) return cell(a, argv, row, name) end)
     elseif not record.is_packed(bytes) then
       text = 'record: not of format 1, expected a header as in docs/protocol.md'

@@ -226,6 +226,15 @@ class LibraryAtWork(unittest.TestCase):
             self.assertEqual(call("ack", "mail", "token", token, "columns", 1, "id", *ids)[2], 48)
         self.assertEqual(self.client.hlen(keys_of("mail")[1]), 8)
 
+    def test_a_waiting_job_takes_the_memory_that_the_documents_say(self):
+        call, jobs = Functions(self.client), 60_000
+        before = self.client.info("memory")["used_memory"]
+        for first in range(0, jobs, 250):
+            rows = [cell for n in range(first, first + 250) for cell in (f"01JDZZZZZZ{n:016}", 3_600_000 + n)]
+            call("put", "mail", "payload", "x" * 100, "columns", 2, "id", "delay_ms", *rows)
+        bytes_a_job = (self.client.info("memory")["used_memory"] - before) / jobs
+        self.assertTrue(310 < bytes_a_job < 350, bytes_a_job)
+
     def test_B53_a_lost_reply_is_repeated_without_a_second_effect(self):
         call = Functions(self.client)
         for _ in range(2):

@@ -97,6 +97,12 @@ class RawClient:
         self.assertEqual(row[4][6:], record)
         self.assertEqual(int.from_bytes(row[4][:6], "little"), job["put_at_ms"])
 
+    def test_packed_and_plain_rows_share_a_batch(self):
+        reply = self.call("put", "mail", "columns", 3, "id", "record", "payload",
+                          "a", b"\x01\x00\x00packed", "", "b", "", "plain")
+        self.assertEqual(reply[2:], [2])
+        self.assertEqual([j["payload"] for j in self.claim("t", "most", 2)], [b"packed", b"plain"])
+
     def test_claim_takes_due_jobs_only_and_says_when_to_look_again(self):
         self.call("put", "mail", "id", "later", "delay_ms", 60000)
         self.call("put", "mail", "id", "now", "type", "welcome", "max_attempts", 3)
@@ -209,6 +215,20 @@ class RawClient:
         self.assertEqual(self.call("recover", "mail"), [b"recovered", 1])
         self.assertEqual((self.state("a"), self.stats()["repaired"]), (b"ready", b"1"))
 
+    def test_B04_an_entry_without_its_record_is_dropped_and_counted(self):
+        self.call("put", "mail", "columns", 1, "id", "a", "b")
+        self.client.hdel(keys_of("mail")[1], "a")
+        self.assertEqual([j["id"] for j in self.claim("t", "most", 2)], [b"b"])
+        self.assertEqual(self.stats()["dropped"], b"1")
+
+    def test_B05_an_unreadable_record_is_dead_and_holds_up_no_other(self):
+        self.call("put", "mail", "columns", 1, "id", "a", "b")
+        self.client.hset(keys_of("mail")[1], "a", "not a job")
+        self.assertEqual([j["id"] for j in self.claim("t", "most", 2)], [b"b"])
+        job = pairs(self.call("find", "mail", "id", "a")[1])
+        self.assertEqual((job["state"], job["reason"], job["payload"]), (b"dead", b"unreadable", b"not a job"))
+        self.assertEqual(self.pages("dead"), ["a"])
+
     def test_cancel_reschedule_run_now_and_edit_change_waiting_jobs_only(self):
         self.call("put", "mail", "columns", 2, "id", "delay_ms", "active", 0, "w", 60000)
         self.claim()
@@ -307,6 +327,7 @@ class RawClient:
         self.refuses("due_at_ms", "put", "id", "a", "due_at_ms", 253402300800000)
         self.refuses("due_at_ms", "put", "id", "a", "delay_ms", 1, "due_at_ms", 1)
         self.refuses("mode", "put", "id", "a", "mode", "some")
+        self.refuses("mode", "put", "columns", 2, "id", "mode", "a", "all")
         self.refuses("record", "put", "id", "a", "record", "\x02\x00\x00")
         self.refuses("rows", "put", "columns", 2, "id", "type", "a")
         self.refuses("rows", "put", "columns", 1, "id", *range(251))
@@ -337,6 +358,10 @@ class ByFunctions(RawClient, unittest.TestCase):
     @classmethod
     def caller(cls):
         return Functions(cls.client)
+
+    def test_readers_may_be_called_as_readers(self):
+        for name, *arguments in (("find", "id", "a"), ("list", "state", "ready"), ("stats",)):
+            self.client.execute_command("FCALL_RO", f"duly_{name}", 15, *keys_of("mail"), *arguments)
 
     def short_call(self, name):
         self.client.execute_command("FCALL", f"duly_{name}", 1, "duly:{mail}:due")
