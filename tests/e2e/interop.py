@@ -1,4 +1,4 @@
-"""The Python side of interop_test.cpp: interop.py put|work URL. Exit status 0 if all was as it should be."""
+"""The Python side of interop_test.cpp: interop.py put|work|rights URL. Exit status 0 if all was as it should be."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import redis
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from private_redis import PARTS, keys_of, pairs
+from private_redis import PARTS, documented_rights, keys_of, pairs
 
 PAYLOADS = {
     "all-bytes": bytes(range(256)),
@@ -23,6 +23,9 @@ def main(what, url):
     def call(name, *arguments):
         return client.execute_command("FCALL", f"duly_{name}", len(PARTS), *keys_of("interop"), *arguments)
 
+    if what == "rights":
+        client.execute_command("ACL", "SETUSER", "app", "reset", "on", *documented_rights())
+        return
     if what == "put":
         for id, payload in PAYLOADS.items():
             policy = [part for pair in POLICY.items() for part in pair]

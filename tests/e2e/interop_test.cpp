@@ -111,4 +111,23 @@ TEST_F(Interop, WhatCppPacksPythonReadsAndWorksByteForByte_B19) {
   EXPECT_EQ(admin_.stats("interop").active, 0U);
 }
 
+TEST_F(Interop, TheDocumentedRightsAreEnoughForAWorker_B94) {
+  ASSERT_EQ(python("rights"), 0);
+  const std::string path = connection_.address().substr(std::string("unix://").size());
+  duly::Connection limited{duly::ConnectionOptions{.redis = "unix://app:secret@" + path}};
+  duly::Admin(limited).load_library();
+
+  duly::Worker worker(limited, {.queues = {"interop"}});
+  std::string seen;
+  worker.handle("", [&](duly::Attempt& attempt) {
+    seen = attempt.job().payload;
+    worker.stop();
+  });
+  duly::Client(limited).put("interop", {.payload = "with few rights", .delay = 50ms});
+  worker.run();
+
+  EXPECT_EQ(seen, "with few rights");
+  EXPECT_EQ(admin_.stats("interop").totals.acked, 1U);
+}
+
 }  // namespace

@@ -9,7 +9,8 @@ from pathlib import Path
 import redis
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from private_redis import LUA, SOURCE, Functions, PrivateRedis, Script, eventually, function_text, keys_of, pairs
+from private_redis import (LUA, SOURCE, Functions, PrivateRedis, Script, documented_rights, eventually, function_text,
+                           keys_of, pairs)
 
 # Commands that the library may use: their first argument is their one key, or they have none.
 ONE_KEY = set("""EXISTS GET SET DEL HGET HSET HDEL HMGET HEXISTS HLEN HGETALL HINCRBY HRANDFIELD ZADD ZREM ZRANGE
@@ -170,14 +171,9 @@ class LibraryAtWork(unittest.TestCase):
         with self.assertRaisesRegex(redis.ResponseError, "undeclared key: GET foreign"):
             self.client.execute_command("FCALL", "duly_bad", 1, "mine")
 
-    def rights(self):
-        """The rule of the protocol page, as a list."""
-        text = (SOURCE / "docs" / "protocol.md").read_text()
-        return re.search(r"^ACL SETUSER app on (.*?)\n```", text, re.S | re.M)[1].replace("\\\n", " ").split()
-
     def test_the_documented_rights_are_enough(self):
         Functions(self.client)
-        rules = self.rights()
+        rules = documented_rights()
         for way in (Functions, Script):
             self.client.execute_command("ACL", "SETUSER", "app", "reset", "on", *rules)
             with self.redis.client(username="app", password="secret") as user:
@@ -192,7 +188,7 @@ class LibraryAtWork(unittest.TestCase):
 
     def test_B97_a_user_of_one_queue_is_refused_at_another(self):
         Functions(self.client)
-        rules = [rule.replace("duly:*", "duly:{q1}:*") for rule in self.rights()]
+        rules = [rule.replace("duly:*", "duly:{q1}:*") for rule in documented_rights()]
         self.client.execute_command("ACL", "SETUSER", "app", "reset", "on", *rules)
         with self.redis.client(username="app", password="secret") as user:
             def put(queue):
@@ -227,7 +223,7 @@ class LibraryAtWork(unittest.TestCase):
         self.assertEqual(self.client.hlen(keys_of("mail")[1]), 8)
 
     def test_a_waiting_job_takes_the_memory_that_the_documents_say(self):
-        call, jobs = Functions(self.client), 60_000
+        call, jobs = Functions(self.client), 30_000
         before = self.client.info("memory")["used_memory"]
         for first in range(0, jobs, 250):
             rows = [cell for n in range(first, first + 250) for cell in (f"01JDZZZZZZ{n:016}", 3_600_000 + n)]

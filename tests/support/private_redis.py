@@ -47,6 +47,12 @@ def script_text():
     return _joined("register.lua")
 
 
+def documented_rights():
+    """The rules of the Redis user on the protocol page."""
+    text = (SOURCE / "docs" / "protocol.md").read_text()
+    return re.search(r"^ACL SETUSER app on (.*?)\n```", text, re.S | re.M)[1].replace("\\\n", " ").split()
+
+
 def keys_of(queue):
     return [f"duly:{{{queue}}}:{part}" for part in PARTS]
 
