@@ -35,7 +35,7 @@ function args.parse(argv, known)
       return a
     end
     if not known[name] then
-      return nil, args.invalid('argument ' .. i, 'unknown name', 'one of ' .. known[1])
+      return nil, args.invalid('argument ' .. i, 'unknown name', known[1] == '' and 'none' or 'one of ' .. known[1])
     end
     if i == last then
       return nil, args.invalid(name, 'no value', 'a value behind each name')

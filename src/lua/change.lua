@@ -58,7 +58,7 @@ end
 
 -- Moves the due time of a waiting job.
 --
--- args   id, and delay_ms or due_at_ms
+-- args   id, and delay_ms or due_at_ms: one of them
 -- reply  {'done', id, due_at_ms}
 function duly.reschedule(keys, argv)
   local q, a, now, bad, now_us = open(keys, argv, 'id delay_ms due_at_ms')
@@ -68,7 +68,11 @@ function duly.reschedule(keys, argv)
 
   -- Writes.
   return move(q, a, argv, now, now_us, function(row)
-    return due_of(now, args.cell(a, argv, row, 'delay_ms'), args.cell(a, argv, row, 'due_at_ms'))
+    local delay, due_at = args.cell(a, argv, row, 'delay_ms') or '', args.cell(a, argv, row, 'due_at_ms') or ''
+    if delay == '' and due_at == '' then
+      return nil, 'delay_ms, due_at_ms: not given, expected one of them'
+    end
+    return due_of(now, delay, due_at)
   end)
 end
 

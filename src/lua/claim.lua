@@ -1,11 +1,12 @@
 -- Takes due jobs under a lease, longest overdue first, after taking back a bounded number of expired leases.
 --
--- args   token       1 .. 64 characters, fresh for each claim; one that stands answers again what it took, so that a
---                    claim whose reply was lost can be repeated
---        most        how many at the most, 0 .. 250; at most about 1 MiB of them, but at least one
---        lease_ms    for jobs that bring none of their own; default 30000
+-- args   token       1 .. 60 characters of A-Z a-z 0-9 _ -, fresh for each claim; one that stands answers again what
+--                    it took (due_at_ms is then now), so that a claim whose reply was lost can be repeated. Jobs of
+--                    another lease length get a token of their own: this one and '.2', '.3' ...
+--        most        how many at the most, 0 .. 250; default 1; at most about 1 MiB of them, but at least one
+--        lease_ms    100 .. 86400000, for jobs that bring none of their own; default 30000
 --        waiter      the caller's own channel: it is parked if fewer than `most` were due
---        as          'records' for packed rows
+--        as          'records' for packed rows; 'pairs', or nothing, for plain ones
 -- reply  {'jobs', now_us, next_us, role, rows}
 --        next_us     until the next due time or lease end; 0: look again at once; -1: nothing waits
 --        role        'keeper': look again in next_us; 'idle': wait for a message; '' without waiter, or if full
@@ -127,7 +128,14 @@ local function take(q, a, now, most, lease_ms, packed)
       local name = token_of[length]
       if not name then
         parts = parts + 1
-        name = parts == 1 and token or (token .. '.' .. parts)
+        name = token
+        if parts > 1 then
+          name = token .. '.' .. parts
+          while redis.call('HEXISTS', q.held, name) == 1 do -- left of an earlier claim by this token
+            parts = parts + 1
+            name = token .. '.' .. parts
+          end
+        end
         token_of[length] = name
         holds[name] = { length = length, ids = {} }
       end
@@ -139,7 +147,11 @@ local function take(q, a, now, most, lease_ms, packed)
         attempt = t.failures + t.lost + 1
       end
       taken = taken + 1
-      lateness = lateness + now - dues[i]
+      local late = now - dues[i]
+      if late > 1000 then -- a due time in the past is no lateness
+        late = math.min(late, math.max(0, now - record.put_at(bytes)))
+      end
+      lateness = lateness + late
       put_row(rows, packed, q, { id = ids[i], due_at = dues[i], token = name, attempt = attempt,
         record = bytes, lease_ms = length })
     end
@@ -165,8 +177,15 @@ function duly.claim(keys, argv)
   end
   local token, most, lease_ms = a.given.token, args.whole(a.given.most or '1', 0, 250),
     args.whole(a.given.lease_ms or '30000', 100, 86400000)
-  if not token or #token > 64 or not string.find(token, '^[A-Za-z0-9._-]+$') then
-    return args.invalid('token', 'not of this form', '1 .. 64 characters of A-Z a-z 0-9 . _ -')
+  if not token or #token > 60 or not string.find(token, '^[A-Za-z0-9_-]+$') then
+    return args.invalid('token', 'not of this form', '1 .. 60 characters of A-Z a-z 0-9 _ -')
+  end
+  local as, waiter = a.given.as or 'pairs', a.given.waiter
+  if as ~= 'pairs' and as ~= 'records' then
+    return args.invalid('as', 'unknown', 'pairs or records')
+  end
+  if waiter and (#waiter < 1 or #waiter > 256 or string.find(waiter, '[^\33-\126]')) then
+    return args.invalid('waiter', 'not of this form', '1 .. 256 printable ASCII characters without blanks')
   end
   if not most then
     return args.invalid('most', 'not a whole number in range', '0 .. 250')
@@ -175,7 +194,7 @@ function duly.claim(keys, argv)
     return args.invalid('lease_ms', 'not a whole number in range', '100 .. 86400000')
   end
   local now, now_us = clock.now(q)
-  local packed, waiter = a.given.as == 'records', a.given.waiter
+  local packed = as == 'records'
   if redis.call('HEXISTS', q.held, token) == 1 then
     return { 'jobs', now_us, 0, '', rows_again(q, token, packed, now) }
   end

@@ -1,8 +1,8 @@
--- Stops claims of a queue; puts, recovery and changes go on. Lasts until resumed.
+-- Stops claims of a queue; puts, recovery and changes go on. Lasts until resumed. No arguments.
 --
 -- reply  {'paused'}
 function duly.pause(keys, argv)
-  local q, _, _, bad = open(keys, argv, 'queue')
+  local q, _, _, bad = open(keys, argv, '')
   if bad then
     return bad
   end
@@ -12,9 +12,11 @@ function duly.pause(keys, argv)
   return { 'paused' }
 end
 
+-- Ends a pause, and wakes a worker. No arguments.
+--
 -- reply  {'resumed'}
 function duly.resume(keys, argv)
-  local q, _, _, bad = open(keys, argv, 'queue')
+  local q, _, _, bad = open(keys, argv, '')
   if bad then
     return bad
   end
@@ -25,17 +27,19 @@ function duly.resume(keys, argv)
   return { 'resumed' }
 end
 
--- Takes back the jobs of expired leases now; claims do it anyway.
+-- Takes back the jobs of expired leases now; claims do it anyway. Also those of leases whose end is missing: that
+-- only this function does. No arguments.
 --
 -- reply  {'recovered', how many}; 0: none is left
 function duly.recover(keys, argv)
-  local q, _, now, bad, now_us = open(keys, argv, 'queue')
+  local q, _, now, bad, now_us = open(keys, argv, '')
   if bad then
     return bad
   end
 
   -- Writes.
   local head = wake.head(q)
+  lease.repair(q, now)
   local back, died = lease.recover(q, now, 250)
   if back > died then
     wake.after_put(q, head, now, now, now_us)
@@ -43,7 +47,7 @@ function duly.recover(keys, argv)
   return { 'recovered', back }
 end
 
--- Of this library. Takes no keys.
+-- The version of this library. No keys, no arguments.
 --
 -- reply  {'version', '0.1.0'}
 function duly.version()

@@ -42,9 +42,14 @@ local function each_dead(keys, argv, step, after)
 end
 
 -- Makes dead jobs ready again, with fresh attempts; the last error stays to be seen.
+--
+-- args   id; or most, died_by_ms
 function duly.replay(keys, argv)
-  local head = wake.head({ due = keys[1] })
+  local head, has_looked
   return each_dead(keys, argv, function(q, id, now)
+    if not has_looked then
+      head, has_looked = wake.head(q), true
+    end
     local t = tries.of(q, id)
     t.failures, t.lost, t.reason = 0, 0, 0
     redis.call('ZREM', q.dead, id)
@@ -59,6 +64,8 @@ function duly.replay(keys, argv)
 end
 
 -- Deletes dead jobs.
+--
+-- args   id; or most, died_by_ms
 function duly.purge(keys, argv)
   return each_dead(keys, argv, function(q, id)
     redis.call('ZREM', q.dead, id)

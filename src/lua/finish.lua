@@ -1,16 +1,24 @@
 -- Ends or prolongs the lease of a job. All of these take rows of id and token, and answer 'lease_lost' where
 -- the token is not the job's current one; nothing has changed then.
 
--- Opens queue and arguments of a function that works under leases.
+local MUST = { 'id', 'token' }
+
+-- Opens queue and arguments. An id and a token, where a function knows them, must be given.
 local function open(keys, argv, names)
   local q, bad = queue.open(keys)
   if not q then
     return nil, nil, nil, bad
   end
-  local a
-  a, bad = args.parse(argv, args.names(names))
+  local a, known = nil, args.names(names)
+  a, bad = args.parse(argv, known)
   if not a then
     return nil, nil, nil, bad
+  end
+  for i = 1, #MUST do
+    local name = MUST[i]
+    if known[name] and not a.given[name] and not a.column[name] and not a.given.most then
+      return nil, nil, nil, args.invalid(name, 'not given', 'the ' .. name .. ' of a job')
+    end
   end
   local now, now_us = clock.now(q)
   return q, a, now, nil, now_us
@@ -27,7 +35,8 @@ function duly.ack(keys, argv)
   end
   -- All jobs of one claim, in its order: the usual batch, and no need to look into the list.
   local token = a.given.token
-  if a.width == 1 and token and redis.call('HGET', q.held, token) == table.concat(argv, ' ', a.first) then
+  if a.width == 1 and a.column.id and token and redis.call('HGET', q.held, token) == table.concat(argv, ' ', a.first) then
+    -- Writes.
     redis.call('HDEL', q.jobs, unpack(argv, a.first))
     redis.call('ZREM', q.leases, token)
     redis.call('HDEL', q.held, token)
@@ -63,9 +72,9 @@ end
 -- args   id, token
 --        error          kept with the job; cut at 4,096 bytes
 --        retry_in_ms    instead of the backoff, exact; 0 .. 3155760000000
---        give_up        '1': dead, whatever attempts are left
+--        give_up        '1': dead, whatever attempts are left; '0' or nothing: not
 -- reply  {'failed', id, due_at_ms}; {'dead', id, reason}; {'lease_lost', id, ''}
--- batch  rows that are not 'failed'
+-- batch  rows that are not 'failed': 'dead', 'lease_lost', 'invalid' with the text
 function duly.fail(keys, argv)
   local q, a, now, bad, now_us = open(keys, argv, 'id token error retry_in_ms give_up')
   if bad then
@@ -84,6 +93,10 @@ function duly.fail(keys, argv)
         return 'invalid', 'retry_in_ms: not a whole number in range, expected 0 .. 3155760000000'
       end
     end
+    local give_up = args.cell(a, argv, row, 'give_up') or ''
+    if give_up ~= '' and give_up ~= '0' and give_up ~= '1' then
+      return 'invalid', 'give_up: unknown, expected 1, 0 or nothing'
+    end
     local l = lease_of(args.cell(a, argv, row, 'token'))
     if not lease.take(l, id) then
       return 'lease_lost'
@@ -93,9 +106,14 @@ function duly.fail(keys, argv)
       return 'lease_lost'
     end
     failed = failed + 1
-    local p, t = record.policy(bytes), tries.of(q, id)
+    local t = tries.of(q, id)
     t.failures, t.last_at, t.error = t.failures + 1, now, args.cell(a, argv, row, 'error') or ''
-    if args.cell(a, argv, row, 'give_up') == '1' then
+    if not record.is_readable(bytes) then
+      tries.bury(q, id, t, 'unreadable', now)
+      return 'dead', 'unreadable'
+    end
+    local p = record.policy(bytes)
+    if give_up == '1' then
       tries.bury(q, id, t, 'given_up', now)
       return 'dead', 'given_up'
     end
@@ -171,7 +189,7 @@ function duly.extend(keys, argv)
       return 'lease_lost'
     end
     local ends_at = math.max(now + length, tonumber(redis.call('ZSCORE', q.leases, l.token) or 0))
-    redis.call('ZADD', q.leases, 'XX', ends_at, l.token)
+    redis.call('ZADD', q.leases, ends_at, l.token)
     return 'extended', string.format('%.0f', ends_at)
   end)
 end

@@ -76,7 +76,10 @@ function lease.recover(q, now, most)
   local back, died, lost = 0, 0, 0
   for i = 1, #expired, 2 do
     local token, ended_at = expired[i], tonumber(expired[i + 1])
-    for id in string.gmatch(redis.call('HGET', q.held, token) or '', '[^ ]+') do
+    local list = redis.call('HGET', q.held, token) or ''
+    redis.call('ZREM', q.leases, token)
+    redis.call('HDEL', q.held, token)
+    for id in string.gmatch(list, '[^ ]+') do
       if redis.call('HEXISTS', q.jobs, id) == 1 then
         local t = tries.of(q, id)
         t.lost, t.last_at = t.lost + 1, ended_at
@@ -95,12 +98,27 @@ function lease.recover(q, now, most)
         back = back + 1
       end
     end
-    redis.call('ZREM', q.leases, token)
-    redis.call('HDEL', q.held, token)
     if back >= most then
       break
     end
   end
   queue.count(q, 'lost_leases', lost)
   return back, died
+end
+
+-- Leases whose end is missing (a restored backup, a deleted key) end now: no job stays active for ever. Looks at no
+-- more than 250 leases, picked at random, and only if there are more leases than ends.
+function lease.repair(q, now)
+  if redis.call('HLEN', q.held) <= redis.call('ZCARD', q.leases) then
+    return
+  end
+  local tokens = redis.call('HRANDFIELD', q.held, 250)
+  local ends, repaired = redis.call('ZMSCORE', q.leases, unpack(tokens)), 0
+  for i = 1, #tokens do
+    if not ends[i] then
+      redis.call('ZADD', q.leases, now, tokens[i])
+      repaired = repaired + 1
+    end
+  end
+  queue.count(q, 'repaired', repaired)
 end

@@ -37,6 +37,8 @@ local function describe(q, id, now)
   return row
 end
 
+-- Looks a job up.
+--
 -- args   id
 -- reply  {'found', {name, value, ...}} or {'not_found'}
 -- batch  {'jobs', now, {name, value, ...} or {} a row}
@@ -172,9 +174,11 @@ function duly.list(keys, argv)
   return { 'page', now, #found == 2 * most and last or '', rows }
 end
 
+-- Counts a queue. No arguments.
+--
 -- reply  {'stats', {name, value, ...}}: counts taken from the structures themselves, and totals
 function duly.stats(keys, argv)
-  local q, _, now, bad = open(keys, argv, 'queue')
+  local q, _, now, bad = open(keys, argv, '')
   if bad then
     return bad
   end

@@ -5,7 +5,7 @@
 --        record                    packed by the client; or instead, plain:
 --        type, payload, lease_ms, timeout_ms, max_attempts, backoff (exponential or fixed), backoff_base_ms,
 --        backoff_cap_ms, backoff_factor_milli, backoff_jitter_percent
---        mode                      'all': every row is created, or none
+--        mode                      'all': every row is created, or none; 'each', or nothing: row by row
 -- reply  {'created', id, due_at_ms}
 --        {'exists', id, due_at_ms or ''}   as it was; '' if it is active or dead
 -- batch  rows that are not created: 'exists' with due_at_ms or '', 'invalid' with the text, 'withheld' (mode all)
@@ -52,6 +52,10 @@ function duly.put(keys, argv)
   if bad then
     return bad
   end
+  local mode = a.given.mode or ''
+  if a.column.mode or mode ~= '' and mode ~= 'each' and mode ~= 'all' then
+    return args.invalid('mode', 'unknown', 'all or each, beside columns')
+  end
   local now, now_us = clock.now(q)
   local stamp = struct.pack('<I6', now)
   local ids, dues, records, place = {}, {}, {}, {}
@@ -61,7 +65,7 @@ function duly.put(keys, argv)
     local id, bytes, due, text = cell(a, argv, row, 'id'), cell(a, argv, row, 'record'), nil, nil
     if not args.is_id(id) then
       text = 'id: not 1 .. 128 printable ASCII characters without blanks, expected such'
-    elseif not bytes then
+    elseif not bytes or bytes == '' then
       bytes, text = record.pack(function(name) return cell(a, argv, row, name) end)
     elseif not record.is_packed(bytes) then
       text = 'record: not of format 1, expected a header as in docs/protocol.md'
@@ -101,7 +105,7 @@ function duly.put(keys, argv)
         end
       end
     end
-    if a.given.mode == 'all' and count < a.rows then
+    if mode == 'all' and count < a.rows then
       count = 0
       for i = 1, n do
         words[place[i]] = words[place[i]] or 'withheld'

@@ -1,25 +1,5 @@
 -- Ends the library text for servers with functions (Redis 7, Valkey).
-local function register(name, flags)
-  redis.register_function({ function_name = 'duly_' .. name, callback = duly[name], flags = flags })
+for i = 1, #functions do
+  local name, flag = functions[i][1], functions[i][2]
+  redis.register_function({ function_name = 'duly_' .. name, callback = duly[name], flags = { flag } })
 end
-
-register('put', {})
-register('edit', {})
--- These free memory, or need none in the end: a full Redis can be drained.
-register('claim', { 'allow-oom' })
-register('ack', { 'allow-oom' })
-register('fail', { 'allow-oom' })
-register('release', { 'allow-oom' })
-register('extend', { 'allow-oom' })
-register('cancel', { 'allow-oom' })
-register('reschedule', { 'allow-oom' })
-register('run_now', { 'allow-oom' })
-register('replay', { 'allow-oom' })
-register('purge', { 'allow-oom' })
-register('recover', { 'allow-oom' })
-register('pause', { 'allow-oom' })
-register('resume', { 'allow-oom' })
-register('find', { 'no-writes' })
-register('list', { 'no-writes' })
-register('stats', { 'no-writes' })
-register('version', { 'no-writes' })

@@ -11,7 +11,7 @@ local OVERDUE_MS = 20   -- so late, and the keeper must be gone or busy
 local function publish(channel, in_us)
   local text = string.format('%.0f', in_us)
   local heard = redis.pcall('SPUBLISH', channel, text)
-  if type(heard) ~= 'number' then -- a server before 7.0
+  if type(heard) ~= 'number' or heard == 0 then -- a server before 7.0, or a client that knows SUBSCRIBE only
     heard = redis.pcall('PUBLISH', channel, text)
   end
   return type(heard) == 'number' and heard > 0
