@@ -12,7 +12,7 @@ int print_outcomes(const Context& context, const std::vector<JobId>& ids,
     const ChangeOutcome outcome = outcomes.at(i);
     is_all_done = is_all_done && outcome == ChangeOutcome::done;
     if (context.is_json) {
-      print_line(outcome_json(ids[i], to_string(outcome)));
+      print_json(outcome_json(ids[i], to_string(outcome)));
     } else {
       print_line(std::string(to_string(outcome)) + " " + ids[i].text());
     }

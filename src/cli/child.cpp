@@ -104,6 +104,8 @@ class Conversation {
         end_event_(open_pidfd(group_.leader())),
         input_(std::move(input.write_end)),
         error_(std::move(error.read_end)) {
+    input.read_end.close();  // The child has its own of these two; ours would hide its end.
+    error.write_end.close();
     make_nonblocking(input_);
     make_nonblocking(error_);
     if (left_.empty()) input_.close();

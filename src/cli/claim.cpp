@@ -55,7 +55,7 @@ int claim_and_print(const Context& context, const Given& given) {
   const std::vector<ActiveJob> jobs = claim(client, given);
   for (const ActiveJob& job : jobs) {
     if (context.is_json) {
-      print_line(claim_json(job));
+      print_json(claim_json(job));
       continue;
     }
     if (&job != &jobs.front()) print_line("");

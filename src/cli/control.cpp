@@ -11,7 +11,7 @@ namespace {
 
 int print_state(const Context& context, const QueueName& queue, const std::string& outcome) {
   if (context.is_json) {
-    print_line(Json{{"queue", queue.text()}, {"outcome", outcome}});
+    print_json(Json{{"queue", queue.text()}, {"outcome", outcome}});
   } else {
     print_line(outcome + " " + queue.text());
   }
@@ -22,7 +22,7 @@ int recover(const Context& context, const QueueName& queue) {
   Admin admin(context.connect());
   const std::uint64_t count = admin.recover(queue);
   if (context.is_json) {
-    print_line(Json{{"queue", queue.text()}, {"recovered", count}});
+    print_json(Json{{"queue", queue.text()}, {"recovered", count}});
   } else {
     print_line("recovered " + std::to_string(count));
   }

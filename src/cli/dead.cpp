@@ -32,7 +32,7 @@ void require_ids_or_all(const Given& given) {
 int print_count(const Context& context, const Given& given, const std::string& word,
                 std::uint64_t count) {
   if (context.is_json) {
-    print_line(Json{{"queue", given.queue.text()}, {word, count}});
+    print_json(Json{{"queue", given.queue.text()}, {word, count}});
   } else {
     print_line(word + " " + std::to_string(count));
   }

@@ -34,7 +34,7 @@ std::shared_ptr<Given> add_held(CLI::App& command) {
 
 int print_outcome(const Context& context, const Given& given, LeaseOutcome outcome) {
   if (context.is_json) {
-    print_line(outcome_json(given.id, to_string(outcome)));
+    print_json(outcome_json(given.id, to_string(outcome)));
   } else {
     print_line(std::string(to_string(outcome)) + " " + given.id.text());
   }

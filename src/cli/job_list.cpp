@@ -67,7 +67,7 @@ class Printer {
   void print_page(const std::vector<JobInfo>& jobs) {
     for (const JobInfo& job : jobs) {
       if (context_.is_json) {
-        print_line(info_json(job));
+        print_json(info_json(job));
       } else {
         table_.add(row_of(job));
       }

@@ -10,7 +10,7 @@ namespace {
 int show(const Context& context, Admin& admin) {
   const LibraryInfo info = admin.library();
   if (context.is_json) {
-    print_line(Json{{"version", info.version.empty() ? Json(nullptr) : Json(info.version)},
+    print_json(Json{{"version", info.version.empty() ? Json(nullptr) : Json(info.version)},
                     {"ours", info.ours},
                     {"by_functions", info.by_functions}});
     return 0;
@@ -51,7 +51,7 @@ void add_version(CLI::App& app, Context& context) {
   add_examples(*command, "  duly version\n  duly version --json\n");
   context.on(command, [&context] {
     if (context.is_json) {
-      print_line(Json{{"version", kVersion}});
+      print_json(Json{{"version", kVersion}});
     } else {
       print_line("duly " + std::string(kVersion));
     }

@@ -27,7 +27,7 @@ void print_line(std::string_view text) {
   print("\n");
 }
 
-void print_line(const Json& value) { print_line(to_text(value)); }
+void print_json(const Json& value) { print_line(to_text(value)); }
 
 void flush_output() {
   if (std::fflush(stdout) != 0) refuse_output();

@@ -15,7 +15,7 @@ struct OutputClosed {};
 void print(std::string_view text);
 void print_line(std::string_view text);
 /// One line. Bytes that are no UTF-8 are replaced: give payloads by add_bytes.
-void print_line(const Json& value);
+void print_json(const Json& value);
 /// What was printed goes out now; called once more at the end of the program.
 void flush_output();
 

@@ -31,7 +31,7 @@ int put_one(const Context& context, const Given& given) {
   const PutResult result = client.put(given.queue, std::move(job));
   if (result.error) throw *result.error;
   if (context.is_json) {
-    print_line(put_json(result));
+    print_json(put_json(result));
   } else {
     std::string text = std::string(to_string(result.outcome)) + " " + result.id.text();
     if (result.due_at) text += ", due " + due_text(*result.due_at);

@@ -167,7 +167,7 @@ class Streamer {
       json["error"] = {{"code", to_string(result.error->code())},
                        {"message", result.error->what()}};
     }
-    print_line(json);
+    print_json(json);
   }
 
   [[nodiscard]] std::string summary() const {

@@ -69,14 +69,14 @@ int show(const Context& context, const Given& given) {
   if (!job) {
     const std::string_view outcome = to_string(ChangeOutcome::not_found);
     if (context.is_json) {
-      print_line(outcome_json(given.id, outcome));
+      print_json(outcome_json(given.id, outcome));
     } else {
       print_line(std::string(outcome) + " " + given.id.text());
     }
     return kNothingChanged;
   }
   if (context.is_json) {
-    print_line(info_json(*job));
+    print_json(info_json(*job));
   } else {
     print_job(*job);
   }

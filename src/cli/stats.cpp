@@ -72,7 +72,7 @@ std::string table_of(const std::vector<QueueStats>& all) {
 
 void print_stats(const Context& context, const std::vector<QueueStats>& all) {
   if (context.is_json) {
-    for (const QueueStats& stats : all) print_line(stats_json(stats));
+    for (const QueueStats& stats : all) print_json(stats_json(stats));
   } else {
     print(table_of(all));
   }
@@ -114,7 +114,7 @@ int show_queues(const Context& context) {
   Admin admin(context.connect());
   for (const QueueName& queue : admin.queues()) {
     if (context.is_json) {
-      print_line(Json{{"queue", queue.text()}});
+      print_json(Json{{"queue", queue.text()}});
     } else {
       print_line(queue.text());
     }
