@@ -76,6 +76,7 @@ int purge(const Context& context, const Given& given) {
 void add_list(CLI::App& dead, Context& context) {
   const auto given = std::make_shared<Given>();
   CLI::App* const command = dead.add_subcommand("ls", "List dead jobs, latest first");
+  command->group("Commands");
   add_queue(*command, given->queue);
   CLI::Option* const most =
       add_number(*command, "--most", given->most, {1, UINT32_MAX}, "So many [100]");
@@ -88,6 +89,7 @@ void add_replay(CLI::App& dead, Context& context) {
   const auto given = std::make_shared<Given>();
   CLI::App* const command =
       dead.add_subcommand("replay", "Make dead jobs ready again, with fresh attempts");
+  command->group("Commands");
   add_queue(*command, given->queue);
   add_ids(*command, given->ids);
   command->add_flag("--all", given->is_all, "All that are dead now");
@@ -98,6 +100,7 @@ void add_replay(CLI::App& dead, Context& context) {
 void add_purge(CLI::App& dead, Context& context) {
   const auto given = std::make_shared<Given>();
   CLI::App* const command = dead.add_subcommand("purge", "Delete dead jobs");
+  command->group("Commands");
   add_queue(*command, given->queue);
   add_ids(*command, given->ids);
   command->add_flag("--all", given->is_all, "All that are dead now; asks on a terminal");

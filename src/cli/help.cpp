@@ -114,7 +114,7 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& problem) {
   const CLI::App& command = chosen(app);
   const bool is_family = !command.get_subcommands({}).empty();
   if (!is_family) return core::printable(problem.what());
-  const auto words = command.remaining();
+  const auto words = app.remaining(true);
   const auto word = std::find_if(words.begin(), words.end(),
                                  [](const std::string& w) { return !w.starts_with('-'); });
   if (word == words.end()) {

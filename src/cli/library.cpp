@@ -29,6 +29,7 @@ void add_library(CLI::App& app, Context& context) {
   add_examples(*library, "  duly library show\n  duly library load\n");
 
   CLI::App* const show_command = library->add_subcommand("show", "Which version is in Redis");
+  show_command->group("Commands");
   add_examples(*show_command, "  duly library show --json\n");
   context.on(show_command, [&context] {
     Admin admin(context.connect());
@@ -37,6 +38,7 @@ void add_library(CLI::App& app, Context& context) {
 
   CLI::App* const load = library->add_subcommand(
       "load", "Load ours if Redis has none or an older one; every command does it when needed");
+  load->group("Commands");
   add_examples(*load, "  duly library load\n");
   context.on(load, [&context] {
     Admin admin(context.connect());
