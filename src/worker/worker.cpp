@@ -126,6 +126,7 @@ class HandlerAttempt final : public Attempt {
 // ---- On the connection's thread ----
 
 void Worker::Impl::start() {
+  if (phase == Phase::ended) return;  // Stopped before it began.
   const std::weak_ptr<Impl> weak = weak_from_this();
   endings = std::make_unique<Endings>(
       shared, Endings::Hooks{.on_confirmed = [this](const TaskPtr& task, LeaseOutcome outcome,
@@ -248,6 +249,11 @@ void Worker::Impl::confirm(const TaskPtr& task, LeaseOutcome outcome, const std:
 
 void Worker::Impl::begin_drain(Milliseconds grace) {
   if (phase == Phase::ended) return;
+  if (phase == Phase::idle) {
+    phase = Phase::ended;
+    all_ended.set_value();
+    return;
+  }
   const bool is_first = phase != Phase::draining;
   phase = Phase::draining;
   if (is_first) {

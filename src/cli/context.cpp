@@ -1,0 +1,33 @@
+#include "src/cli/context.h"
+
+#include <iostream>
+
+#include "src/cli/logging.h"
+#include "src/cli/terminal.h"
+
+namespace duly::cli {
+namespace {
+
+bool is_private(const ConnectionOptions& options) {
+  const char* const redis = std::getenv("DULY_REDIS");  // NOLINT(concurrency-mt-unsafe)
+  return options.redis.empty() && (redis == nullptr || *redis == '\0');
+}
+
+}  // namespace
+
+Connection Context::connect() const { return connect(LogLevel::warning); }
+
+Connection Context::connect(LogLevel least) const {
+  ConnectionOptions options = connection;
+  if (timeout) options.timeout = *timeout;
+  options.log = connection_log(is_quiet ? LogLevel::error : least);
+  if (is_private(options) && !is_quiet && !is_json && is_terminal(Stream::err)) {
+    const std::string folder =
+        options.data.empty() ? std::string("its usual folder") : options.data.string();
+    std::cerr << "duly: the private Redis in " << folder
+              << " is used; --redis or DULY_REDIS leads elsewhere\n";
+  }
+  return Connection(std::move(options));
+}
+
+}  // namespace duly::cli
