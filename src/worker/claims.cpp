@@ -120,13 +120,14 @@ void Claims::on_reply(const std::shared_ptr<Line>& line, std::size_t asked, Stea
   }
   line->token = {};
   ClaimReply reply = std::move(result).value();
+  // Redis's clock was read about half-way between the call and its answer.
+  const SteadyTime claimed_at = sent_at + (now - sent_at) / 2;
   std::vector<TaskPtr> tasks;
   tasks.reserve(reply.jobs.size());
   for (ActiveJob& job : reply.jobs) {
     auto task = std::make_shared<Task>();
     task->job = std::move(job);
-    // Redis's clock was read about half-way between the call and its answer.
-    task->claimed_at = sent_at + (now - sent_at) / 2;
+    task->claimed_at = claimed_at;
     task->claimed_at_redis = reply.now;
     tasks.push_back(std::move(task));
   }
@@ -134,7 +135,7 @@ void Claims::on_reply(const std::shared_ptr<Line>& line, std::size_t asked, Stea
     line->wants = true;
   } else {
     SteadyTime look_at = safety_look();
-    if (reply.is_keeper && reply.next_in) look_at = std::min(look_at, now + *reply.next_in);
+    if (reply.is_keeper && reply.next_in) look_at = std::min(look_at, claimed_at + *reply.next_in);
     if (look_at < line->look_at) look_later(line, look_at);
   }
   hooks_.on_tasks(std::move(tasks));
