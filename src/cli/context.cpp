@@ -15,7 +15,10 @@ bool is_private(const ConnectionOptions& options) {
 
 }  // namespace
 
-Connection Context::connect() const { return connect(LogLevel::warning); }
+Connection Context::connect() const {
+  // With --json, stderr holds at most the error: it says what notices would say.
+  return connect(is_json ? LogLevel::error : LogLevel::warning);
+}
 
 Connection Context::connect(LogLevel least) const {
   ConnectionOptions options = connection;
