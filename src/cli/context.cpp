@@ -15,19 +15,22 @@ bool is_private(const ConnectionOptions& options) {
 
 }  // namespace
 
-Connection Context::connect() const { return connect(LogLevel::warning); }
+Connection Context::connect() const {
+  // With --json, stderr holds at most the error: it says what notices would say.
+  return connect(is_json ? LogLevel::error : LogLevel::warning);
+}
 
 Connection Context::connect(LogLevel least) const {
   ConnectionOptions options = connection;
   if (timeout) options.timeout = *timeout;
   options.log = connection_log(is_quiet ? LogLevel::error : least);
-  if (is_private(options) && !is_quiet && !is_json && is_terminal(Stream::err)) {
-    const std::string folder =
-        options.data.empty() ? std::string("its usual folder") : options.data.string();
-    std::cerr << "duly: the private Redis in " << folder
-              << " is used; --redis or DULY_REDIS leads elsewhere\n";
+  const bool tells = is_private(options) && !is_quiet && !is_json && is_terminal(Stream::err);
+  Connection opened(std::move(options));
+  if (tells) {
+    std::cerr << "duly: using a private Redis, " << opened.address()
+              << "; --redis or DULY_REDIS leads elsewhere\n";
   }
-  return Connection(std::move(options));
+  return opened;
 }
 
 }  // namespace duly::cli

@@ -41,7 +41,7 @@ class CliTest : public ::testing::Test {
   }
 
   /// The one of them.
-  [[nodiscard]] Json json(const std::vector<std::string>& arguments,
+  Json json(const std::vector<std::string>& arguments,
                           const std::string& input = {}) const {
     const auto lines = json_lines(arguments, input);
     EXPECT_EQ(lines.size(), 1U);
@@ -61,7 +61,7 @@ class CliTest : public ::testing::Test {
   }
 
   /// A put job's id.
-  [[nodiscard]] std::string put(std::vector<std::string> arguments) const {
+  std::string put(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "put");
     return json(arguments).at("id");
   }

@@ -1,5 +1,6 @@
 #include "tests/support/program.h"
 
+#include <pty.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -39,13 +40,33 @@ std::string read_file(int file) {
   }
 }
 
+std::vector<char*> pointers_of(std::vector<std::string>& arguments) {
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// Becomes the program; for a child.
+[[noreturn]] void become(const std::vector<char*>& pointers, const ProgramOptions& options) {
+  for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  ::execvp(pointers[0], pointers.data());
+  ::_exit(127);
+}
+
+void set_status(ProgramEnd& end, int status) {
+  if (WIFEXITED(status)) {
+    end.status = WEXITSTATUS(status);
+  } else {
+    end.signal = WTERMSIG(status);
+  }
+}
+
 }  // namespace
 
 Program::Program(std::vector<std::string> arguments, ProgramOptions options)
     : input_(make_file(options.input)), out_(make_file()), err_(make_file()) {
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
+  const std::vector<char*> pointers = pointers_of(arguments);
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ < 0) throw std::runtime_error("fork");
@@ -55,9 +76,7 @@ Program::Program(std::vector<std::string> arguments, ProgramOptions options)
   ::dup2(input_, STDIN_FILENO);
   ::dup2(out_, STDOUT_FILENO);
   ::dup2(err_, STDERR_FILENO);
-  for (const auto& [name, value] : options.environment) ::setenv(name.c_str(), value.c_str(), 1);
-  ::execvp(pointers[0], pointers.data());
-  ::_exit(127);
+  become(pointers, options);
 }
 
 Program::~Program() {
@@ -79,16 +98,35 @@ ProgramEnd Program::wait() {
   }
   pid_ = 0;
   ProgramEnd end{.out = out(), .err = err(), .most_memory_kib = usage.ru_maxrss};
-  if (WIFEXITED(status)) {
-    end.status = WEXITSTATUS(status);
-  } else {
-    end.signal = WTERMSIG(status);
-  }
+  set_status(end, status);
   return end;
 }
 
 std::string Program::out() const { return read_file(out_); }
 std::string Program::err() const { return read_file(err_); }
+
+ProgramEnd run_on_terminal(std::vector<std::string> arguments, const std::string& prompt,
+                           ProgramOptions options) {
+  const std::vector<char*> pointers = pointers_of(arguments);
+  int terminal = -1;
+  const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (child < 0) throw std::runtime_error("forkpty");
+  if (child == 0) become(pointers, options);
+  std::string left = std::move(options.input);
+  ProgramEnd end;
+  std::array<char, 4096> block{};
+  for (ssize_t count = 0; (count = ::read(terminal, block.data(), block.size())) > 0;) {
+    end.out.append(block.data(), static_cast<std::size_t>(count));
+    if (left.empty() || end.out.find(prompt) == std::string::npos) continue;
+    if (::write(terminal, left.data(), left.size()) < 0) throw std::runtime_error("write");
+    left.clear();
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ::close(terminal);
+  set_status(end, status);
+  return end;
+}
 
 ProgramEnd run_program(std::vector<std::string> arguments, ProgramOptions options) {
   return Program(std::move(arguments), std::move(options)).wait();

@@ -45,6 +45,11 @@ class Program {
   pid_t pid_ = 0;
 };
 
+/// Runs a program to its end on a terminal of its own, on which `options.input` is typed once `prompt`
+/// has been shown; all that is shown there is `out`.
+ProgramEnd run_on_terminal(std::vector<std::string> arguments, const std::string& prompt,
+                           ProgramOptions options = {});
+
 /// Runs a program to its end.
 ProgramEnd run_program(std::vector<std::string> arguments, ProgramOptions options = {});
 
