@@ -91,6 +91,15 @@ ClaimReply ModelQueue::claim(const ClaimRequest& request) {
   return reply;
 }
 
+// "t" for the first lease of a claim, "t.2" for the second; what stands under such a name is passed over.
+LeaseToken ModelQueue::token_of_part(const LeaseToken& token, std::size_t& part) const {
+  const auto name = [&] {
+    return part == 1 ? token : LeaseToken(token.text() + "." + std::to_string(part));
+  };
+  while (leases_.contains(name())) ++part;
+  return name();
+}
+
 // Whether there may be more.
 bool ModelQueue::take(const ClaimRequest& request, std::vector<ActiveJob>& taken) {
   std::vector<JobId> ids;
@@ -101,14 +110,11 @@ bool ModelQueue::take(const ClaimRequest& request, std::vector<ActiveJob>& taken
     bytes += core::kStampBytes + core::pack_record(jobs_[id].what).size();
   }
   std::map<Milliseconds, LeaseToken> token_of;
+  std::size_t part = 0;
   for (const JobId& id : ids) {
     Job& job = jobs_[id];
     const Milliseconds lease = job.what.lease > Milliseconds{0} ? job.what.lease : request.lease;
-    if (!token_of.contains(lease)) {
-      const std::size_t part = token_of.size() + 1;
-      const std::string suffix = part == 1 ? "" : "." + std::to_string(part);
-      token_of[lease] = LeaseToken(request.token.text() + suffix);
-    }
+    if (!token_of.contains(lease)) token_of[lease] = token_of_part(request.token, ++part);
     Lease& entry = leases_[token_of[lease]];
     entry.ends_at = now() + lease;
     entry.held.push_back(id);

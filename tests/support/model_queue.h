@@ -94,6 +94,7 @@ class ModelQueue {
   [[nodiscard]] ActiveJob hand_over(const Job& job, const LeaseToken& token, SystemTime due_at,
                                     Milliseconds lease) const;
   [[nodiscard]] std::vector<ActiveJob> taken_before(const LeaseToken& token) const;
+  [[nodiscard]] LeaseToken token_of_part(const LeaseToken& token, std::size_t& part) const;
   bool take(const ClaimRequest& request, std::vector<ActiveJob>& taken);
   void replay(Job& job);
   void purge(Job& job);

@@ -19,8 +19,8 @@ class SyncQueue {
 
   [[nodiscard]] const QueueName& name() const { return name_; }
 
-  PutResult put(NewJob job) { return put(std::vector{std::move(job)}).front(); }
-  std::vector<PutResult> put(std::vector<NewJob> jobs, PutMode mode = PutMode::each) {
+  PutResult put(NewJob job) { return put_all({std::move(job)}).front(); }
+  std::vector<PutResult> put_all(std::vector<NewJob> jobs, PutMode mode = PutMode::each) {
     for (NewJob& job : jobs) {
       if (!job.id) job.id = fresh_id();
     }
