@@ -1,0 +1,267 @@
+#include "tests/support/model_queue.h"
+
+#include <algorithm>
+
+#include "src/core/backoff.h"
+#include "src/core/record.h"
+
+namespace duly::testing {
+namespace {
+
+// What one claim hands over at the most, the job that goes beyond it included.
+constexpr std::size_t kClaimBytes = 1024UL * 1024;
+
+Error invalid(const std::string& message) { return {ErrorCode::invalid_argument, message}; }
+
+}  // namespace
+
+std::optional<SystemTime> ModelQueue::due_of(Milliseconds delay,
+                                             std::optional<SystemTime> due_at) const {
+  const SystemTime due = due_at.value_or(now() + delay);
+  if (delay > Limits::delay || due > Limits::last_due_at) return {};
+  return due;
+}
+
+std::vector<PutResult> ModelQueue::put(const std::vector<NewJob>& jobs, PutMode mode) {
+  std::vector<PutResult> results;
+  std::map<JobId, SystemTime> fresh;
+  for (const NewJob& job : jobs) {
+    const JobId& id = *job.id;
+    const auto due = due_of(job.delay, job.due_at);
+    if (!due) {
+      results.push_back({id, PutOutcome::refused, {}, invalid("delay: beyond the limits")});
+    } else if (jobs_.contains(id)) {
+      results.push_back({id, PutOutcome::exists, jobs_[id].due_at});
+    } else if (fresh.contains(id)) {
+      results.push_back({id, PutOutcome::exists, fresh[id]});
+    } else {
+      results.push_back({id, PutOutcome::created, due});
+      fresh[id] = *due;
+    }
+  }
+  if (mode == PutMode::all_or_nothing && fresh.size() < jobs.size()) {
+    for (PutResult& result : results) {
+      if (!fresh.contains(result.id)) continue;
+      result.due_at.reset();
+      if (result.outcome == PutOutcome::created) {
+        result.outcome = PutOutcome::refused;
+        result.error = invalid("job: another one of its batch was not stored");
+      }
+    }
+    return results;
+  }
+  const auto before = head();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (results[i].outcome != PutOutcome::created) continue;
+    Job& job = jobs_[results[i].id];
+    job = {.what = jobs[i], .put_at = now()};
+    wait_until(job, *results[i].due_at);
+    ++totals_.put;
+  }
+  if (!fresh.empty()) {
+    const auto earliest =
+        std::min_element(fresh.begin(), fresh.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    wake.after_put(before, earliest->second, clock_.now_us());
+  }
+  return results;
+}
+
+ClaimReply ModelQueue::claim(const ClaimRequest& request) {
+  ClaimReply reply;
+  reply.now = clock_.now_us();
+  if (leases_.contains(request.token)) {
+    reply.jobs = taken_before(request.token);
+    reply.next_in = std::chrono::microseconds{0};
+    return reply;
+  }
+  recover_expired();
+  const auto first = head();
+  const bool may_take = request.most > 0 && !is_paused_;
+  const bool was_overdue = may_take && first && ModelWake::is_overdue(*first, clock_.now_us());
+  const bool has_more = may_take && take(request, reply.jobs);
+  if (!is_paused_) reply.next_in = until_next();
+  if (request.waiter.empty()) return reply;
+  if (request.most == 0 || has_more) {
+    wake.leave(request.waiter, was_overdue, reply.next_in.value_or(std::chrono::microseconds{0}));
+  } else {
+    reply.is_parked = true;
+    reply.is_keeper = wake.park(request.waiter, was_overdue, clock_.now_us());
+  }
+  return reply;
+}
+
+// "t" for the first lease of a claim, "t.2" for the second; what stands under such a name is passed over.
+LeaseToken ModelQueue::token_of_part(const LeaseToken& token, std::size_t& part) const {
+  const auto name = [&] {
+    return part == 1 ? token : LeaseToken(token.text() + "." + std::to_string(part));
+  };
+  while (leases_.contains(name())) ++part;
+  return name();
+}
+
+// Whether there may be more.
+bool ModelQueue::take(const ClaimRequest& request, std::vector<ActiveJob>& taken) {
+  std::vector<JobId> ids;
+  std::size_t bytes = 0;
+  for (const auto& [due_at, id] : due_) {
+    if (due_at > now() || ids.size() == request.most || bytes > kClaimBytes) break;
+    ids.push_back(id);
+    bytes += core::kStampBytes + core::pack_record(jobs_[id].what).size();
+  }
+  std::map<Milliseconds, LeaseToken> token_of;
+  std::size_t part = 0;
+  for (const JobId& id : ids) {
+    Job& job = jobs_[id];
+    const Milliseconds lease = job.what.lease > Milliseconds{0} ? job.what.lease : request.lease;
+    if (!token_of.contains(lease)) token_of[lease] = token_of_part(request.token, ++part);
+    Lease& entry = leases_[token_of[lease]];
+    entry.ends_at = now() + lease;
+    entry.held.push_back(id);
+    taken.push_back(hand_over(job, token_of[lease], *job.due_at, lease));
+    ++totals_.claimed;
+    totals_.lateness_ms += static_cast<std::uint64_t>((now() - *job.due_at).count());
+    stop_waiting(job);
+  }
+  const auto first = head();
+  return ids.size() == request.most || (first && *first <= now());
+}
+
+ActiveJob ModelQueue::hand_over(const Job& job, const LeaseToken& token, SystemTime due_at,
+                                Milliseconds lease) const {
+  return {.id = *job.what.id,
+          .token = token,
+          .queue = name_,
+          .type = job.what.type,
+          .payload = job.what.payload,
+          .attempt = job.failures + job.lost_leases + 1,
+          .max_attempts = job.what.max_attempts,
+          .due_at = due_at,
+          .put_at = job.put_at,
+          .claimed_at = now(),
+          .lease = lease,
+          .timeout = job.what.timeout};
+}
+
+// What an earlier try of the same claim took.
+std::vector<ActiveJob> ModelQueue::taken_before(const LeaseToken& token) const {
+  std::vector<ActiveJob> taken;
+  LeaseToken part = token;
+  for (std::size_t n = 2; leases_.contains(part); ++n) {
+    const Lease& lease = leases_.at(part);
+    for (const JobId& id : lease.held) {
+      taken.push_back(hand_over(jobs_.at(id), part, now(), lease.ends_at - now()));
+    }
+    part = LeaseToken(token.text() + "." + std::to_string(n));
+  }
+  return taken;
+}
+
+// Takes the job out of its lease, if this is its lease; the last one ends it.
+bool ModelQueue::take_out(const Held& held) {
+  const auto lease = leases_.find(held.token);
+  if (lease == leases_.end() || std::erase(lease->second.held, held.id) == 0) return false;
+  if (lease->second.held.empty()) leases_.erase(lease);
+  return true;
+}
+
+LeaseOutcome ModelQueue::ack(const Held& held) {
+  if (!take_out(held)) return LeaseOutcome::lease_lost;
+  jobs_.erase(held.id);
+  ++totals_.acked;
+  return LeaseOutcome::acked;
+}
+
+LeaseOutcome ModelQueue::fail(const Held& held, const Failure& failure) {
+  if (!take_out(held)) return LeaseOutcome::lease_lost;
+  Job& job = jobs_[held.id];
+  ++job.failures;
+  ++totals_.failed;
+  job.last_failed_at = now();
+  job.last_error = failure.error.substr(0, Limits::error);
+  if (failure.then == Failure::Then::give_up) {
+    bury(job, DeadReason::given_up);
+    return LeaseOutcome::dead;
+  }
+  if (job.failures >= job.what.max_attempts) {
+    bury(job, DeadReason::failed);
+    return LeaseOutcome::dead;
+  }
+  const auto before = head();
+  const Milliseconds wait =
+      failure.retry_in.value_or(core::backoff_delay(job.what.backoff, job.failures, 0.0));
+  wait_until(job, std::min(now() + wait, Limits::last_due_at));
+  wake.after_put(before, *job.due_at, clock_.now_us());
+  return LeaseOutcome::failed;
+}
+
+LeaseOutcome ModelQueue::release(const Held& held) {
+  if (!take_out(held)) return LeaseOutcome::lease_lost;
+  const auto before = head();
+  wait_until(jobs_[held.id], now());
+  ++totals_.released;
+  wake.after_put(before, now(), clock_.now_us());
+  return LeaseOutcome::released;
+}
+
+LeaseOutcome ModelQueue::extend(const Held& held, Milliseconds lease) {
+  const auto found = leases_.find(held.token);
+  if (found == leases_.end()) return LeaseOutcome::lease_lost;
+  const auto& ids = found->second.held;
+  if (std::count(ids.begin(), ids.end(), held.id) == 0) return LeaseOutcome::lease_lost;
+  found->second.ends_at = std::max(found->second.ends_at, now() + lease);
+  return LeaseOutcome::extended;
+}
+
+std::uint64_t ModelQueue::recover() {
+  const auto before = head();
+  const auto [back, died] = recover_expired();
+  if (back > died) wake.after_put(before, now(), clock_.now_us());
+  return back;
+}
+
+// Whole leases, until a piece of jobs is back. Answers how many came back, and how many of them are
+// dead.
+std::pair<std::uint64_t, std::uint64_t> ModelQueue::recover_expired() {
+  std::uint64_t back = 0;
+  const std::uint64_t died_before = totals_.died;
+  for (const auto& [ends_at, token] : leases_by_end()) {
+    if (ends_at > now() || back >= Limits::piece) break;
+    for (const JobId& id : leases_[token].held) {
+      lose_lease(jobs_[id], ends_at);
+      ++back;
+    }
+    leases_.erase(token);
+  }
+  return {back, totals_.died - died_before};
+}
+
+void ModelQueue::lose_lease(Job& job, SystemTime ended_at) {
+  ++job.lost_leases;
+  ++totals_.lost_leases;
+  job.last_failed_at = ended_at;
+  if (job.lost_leases >= Limits::lost_leases) {
+    job.last_error = "lease lost " + std::to_string(job.lost_leases) + " times";
+    return bury(job, DeadReason::quarantined);
+  }
+  if (job.failures == 0) job.last_error = "lease lost";
+  wait_until(job, ended_at);
+}
+
+void ModelQueue::bury(Job& job, DeadReason reason) {
+  job.died_at = now();
+  job.reason = reason;
+  ++totals_.died;
+}
+
+void ModelQueue::wait_until(Job& job, SystemTime due_at) {
+  job.due_at = due_at;
+  due_.emplace(due_at, *job.what.id);
+}
+
+void ModelQueue::stop_waiting(Job& job) {
+  due_.erase({*job.due_at, *job.what.id});
+  job.due_at.reset();
+}
+
+}  // namespace duly::testing
