@@ -1,0 +1,14 @@
+#pragma once
+
+#include <CLI/App.hpp>
+
+#include "src/cli/context.h"
+
+namespace duly::cli {
+
+void add_bench(CLI::App& app, Context& context);
+
+/// Hidden: the other process of recovery_after_kill.
+void add_bench_holder(CLI::App& app, Context& context);
+
+}  // namespace duly::cli

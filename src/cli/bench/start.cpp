@@ -1,0 +1,58 @@
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "src/cli/bench/figure.h"
+#include "src/cli/bench/work.h"
+#include "src/embedded/embedded.h"
+
+namespace duly::cli {
+namespace {
+
+/// A folder that is removed with this object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "duly-bench-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      throw Error(ErrorCode::unavailable, "bench: no folder can be made: " + pattern);
+    }
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+double start_ms() {
+  const TemporaryFolder folder;
+  const auto begun_at = std::chrono::steady_clock::now();
+  const EmbeddedRedis redis(folder.path() / "data", {});
+  Client client{Connection(redis.url())};
+  client.put("first", bench_job());
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun_at).count();
+}
+
+}  // namespace
+
+void measure_start(const Bench& bench) {
+  bench.note("embedded_start");
+  // The embedded Redis is found by this name.
+  ::setenv("DULY_REDIS_SERVER", bench.server.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  std::vector<double> times;
+  for (int i = 0; i < 5; ++i) times.push_back(start_ms());
+  Row row{.name = "embedded_start", .value = median(times), .unit = "ms"};
+  row.more["max"] = *std::max_element(times.begin(), times.end());
+  row.at_most("ms", row.value, 150);
+  bench.report(std::move(row));
+}
+
+}  // namespace duly::cli
