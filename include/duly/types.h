@@ -30,8 +30,8 @@ class Name {
   std::string text_;
 };
 
-/// Names one job in its queue: 1 .. 128 bytes, printable ASCII without blanks. A fresh one is a
-/// ULID: 26 characters that sort by creation time.
+/// Names one job in its queue: 1 .. 128 bytes, printable ASCII without blanks. A fresh one has 22
+/// letters and digits that sort by creation time.
 using JobId = Name<struct JobIdTag>;
 
 /// Proves the right of one claim. Made by the claimer; 1 .. 64 characters of A-Z a-z 0-9 . _ -

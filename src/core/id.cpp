@@ -10,16 +10,31 @@
 namespace duly::core {
 namespace {
 
-constexpr std::string_view kBase32 = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+constexpr std::string_view kBase62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view kBase64 =
     "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
 constexpr std::string_view kBase36 = "0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// The lowest `digits` digits of `value`, the highest first; the alphabet has 2^bits characters.
-void append_digits(std::string& out, std::uint64_t value, int digits, int bits,
-                   std::string_view alphabet) {
-  const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
-  for (int i = digits - 1; i >= 0; --i) out += alphabet[(value >> (i * bits)) & mask];
+constexpr std::uint64_t power(std::uint64_t base, int exponent) {
+  return exponent == 0 ? 1 : base * power(base, exponent - 1);
+}
+
+// The random part of an id: 3 and 10 characters of base 62, in two numbers.
+constexpr int kHighDigits = 3;
+constexpr int kLowDigits = 10;
+constexpr std::uint64_t kHighEnd = power(62, kHighDigits);
+constexpr std::uint64_t kLowEnd = power(62, kLowDigits);
+// The random part of a token.
+constexpr std::uint64_t kTokenEnd = std::uint64_t{1} << 48;
+
+/// The lowest `digits` digits of `value`, the highest first.
+void append_digits(std::string& out, std::uint64_t value, int digits, std::string_view alphabet) {
+  const std::size_t first = out.size();
+  out.resize(first + static_cast<std::size_t>(digits));
+  for (int i = digits - 1; i >= 0; --i) {
+    out[first + static_cast<std::size_t>(i)] = alphabet[value % alphabet.size()];
+    value /= alphabet.size();
+  }
 }
 
 std::mt19937_64 seeded_by_the_system() {
@@ -49,43 +64,37 @@ bool IdSource::begin_millisecond() {
 
 void IdSource::renew(std::int64_t at_ms) {
   last_ms_ = at_ms;
-  low_ = random_();
-  high_ = static_cast<std::uint16_t>(random_());
+  low_ = random_() % kLowEnd;
+  high_ = random_() % kHighEnd;
+  token_ = random_() % kTokenEnd;
 }
 
 JobId IdSource::job_id() {
   const std::lock_guard lock(mutex_);
-  if (!begin_millisecond()) {
-    // Counting past 80 bits borrows the next millisecond: the order holds, and the clock catches
-    // up.
-    if (++low_ == 0 && ++high_ == 0) renew(last_ms_ + 1);
+  // Counting past the end borrows the next millisecond: the order holds, and the clock catches up.
+  if (!begin_millisecond() && ++low_ == kLowEnd) {
+    low_ = 0;
+    if (++high_ == kHighEnd) renew(last_ms_ + 1);
   }
   std::string text;
-  text.reserve(26);
-  append_digits(text, static_cast<std::uint64_t>(last_ms_), 10, 5, kBase32);
-  append_digits(text, (std::uint64_t{high_} << 24) | (low_ >> 40), 8, 5, kBase32);
-  append_digits(text, low_, 8, 5, kBase32);
+  text.reserve(22);
+  append_digits(text, static_cast<std::uint64_t>(last_ms_), 9, kBase62);
+  append_digits(text, high_, kHighDigits, kBase62);
+  append_digits(text, low_, kLowDigits, kBase62);
   return JobId(std::move(text));
 }
 
 LeaseToken IdSource::token() {
   const std::lock_guard lock(mutex_);
-  // The upper 48 of the 80 bits. They go up by a random step, so that a job id made in the same
-  // millisecond does not give the token away.
+  // A random step: one token does not give the next one away.
   if (!begin_millisecond()) {
-    const std::uint64_t upper = (std::uint64_t{high_} << 32) | (low_ >> 32);
-    const std::uint64_t next = upper + 1 + (random_() & 0xFFFF);
-    if (next >> 48 != 0) {
-      renew(last_ms_ + 1);
-    } else {
-      high_ = static_cast<std::uint16_t>(next >> 32);
-      low_ = (next << 32) | (low_ & 0xFFFF'FFFF);
-    }
+    token_ += 1 + (random_() & 0xFFFF);
+    if (token_ >= kTokenEnd) renew(last_ms_ + 1);
   }
   std::string text;
   text.reserve(15);
-  append_digits(text, static_cast<std::uint64_t>(last_ms_), 7, 6, kBase64);
-  append_digits(text, (std::uint64_t{high_} << 32) | (low_ >> 32), 8, 6, kBase64);
+  append_digits(text, static_cast<std::uint64_t>(last_ms_), 7, kBase64);
+  append_digits(text, token_, 8, kBase64);
   return LeaseToken(std::move(text));
 }
 

@@ -18,12 +18,14 @@ constexpr std::int64_t kNow_ms = 1'800'000'000'000;
 
 SystemTime at(std::int64_t ms) { return SystemTime{Milliseconds{ms}}; }
 
-/// The first ten characters of a ULID as a number.
-std::int64_t ulid_ms(const JobId& id) {
-  const std::string alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const std::string kBase62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// The first nine characters of an id as a number.
+std::int64_t id_ms(const JobId& id) {
+  const std::string& alphabet = kBase62;
   std::int64_t ms = 0;
-  for (const char c : id.text().substr(0, 10)) {
-    ms = ms * 32 + static_cast<std::int64_t>(alphabet.find(c));
+  for (const char c : id.text().substr(0, 9)) {
+    ms = ms * 62 + static_cast<std::int64_t>(alphabet.find(c));
   }
   return ms;
 }
@@ -35,20 +37,20 @@ void expect_strictly_ascending(const std::vector<T>& names) {
   }
 }
 
-TEST(IdSource, AnIdIsAUlidOfTheMoment) {
+TEST(IdSource, AnIdBeginsWithItsMoment) {
   IdSource source([] { return at(kNow_ms); });
 
   const JobId id = source.job_id();
 
-  EXPECT_EQ(id.text().size(), 26U);
-  EXPECT_EQ(id.text().find_first_not_of("0123456789ABCDEFGHJKMNPQRSTVWXYZ"), std::string::npos);
-  EXPECT_EQ(ulid_ms(id), kNow_ms);
+  EXPECT_EQ(id.text().size(), 22U);
+  EXPECT_EQ(id.text().find_first_not_of(kBase62), std::string::npos);
+  EXPECT_EQ(id_ms(id), kNow_ms);
   EXPECT_EQ(check_id(id), std::nullopt);
 }
 
 TEST(IdSource, AnIdWrittenByHandForAKnownMoment) {
   IdSource source([] { return at(1'469'918'176'385); });
-  EXPECT_EQ(source.job_id().text().substr(0, 10), "01ARYZ6S41");
+  EXPECT_EQ(source.job_id().text().substr(0, 9), "00PsTqrrd");
 }
 
 TEST(IdSource, ATokenHasFifteenCharactersAndPassesTheCheck) {
@@ -99,7 +101,7 @@ TEST(IdSource, AClockThatStepsBackDoesNotBreakTheOrder) {
   }
   expect_strictly_ascending(ids);
   expect_strictly_ascending(tokens);
-  EXPECT_GE(ulid_ms(ids.back()), kNow_ms + 14);
+  EXPECT_GE(id_ms(ids.back()), kNow_ms + 14);
 }
 
 TEST(IdSource, TwoSourcesAtOneMomentDiffer) {
