@@ -22,6 +22,7 @@ struct Claims::Line {
   SteadyTime look_at = SteadyTime::max();  // of the timer
   LeaseToken token{};                      // of a claim whose outcome is unknown, to be repeated
   bool wants = false;                      // there may be jobs, or it is not parked
+  bool is_parked = false;                  // others count on us to look
   bool is_claiming = false;
   bool is_failing = false;
 };
@@ -67,7 +68,7 @@ void Claims::pump() {
     const auto& line = lines_[(turn_ + i) % lines_.size()];
     if (!line->wants || line->is_claiming) continue;
     const std::size_t room = hooks_.room();
-    if (room <= asked_) return;
+    if (room <= asked_) return pass_on();
     const auto others = static_cast<std::size_t>(
         std::count_if(lines_.begin(), lines_.end(),
                       [&](const auto& other) { return other->wants && !other->is_claiming; }));
@@ -76,6 +77,30 @@ void Claims::pump() {
     turn_ = (turn_ + i + 1) % lines_.size();
     i = static_cast<std::size_t>(-1);
   }
+}
+
+// There may be jobs, and no room: who is parked lets another worker look.
+void Claims::pass_on() {
+  for (const auto& line : lines_) {
+    if (!line->wants || !line->is_parked || line->is_claiming) continue;
+    line->is_parked = false;
+    leave(*line);
+  }
+}
+
+void Claims::leave(const Line& line) {
+  ++asked_calls_;
+  shared_->engine->claim(line.queue,
+                         {.most = 0,
+                          .lease = lease_,
+                          .token = shared_->ids.token(),
+                          .waiter = line.watch->waiter()},
+                         std::chrono::steady_clock::now() + kFarewell,
+                         [this, weak = std::weak_ptr(alive_)](const Result<ClaimReply>&) {
+                           if (weak.expired()) return;
+                           --asked_calls_;
+                           hooks_.on_tasks({});
+                         });
 }
 
 void Claims::claim(const std::shared_ptr<Line>& line, std::size_t most) {
@@ -131,6 +156,7 @@ void Claims::on_reply(const std::shared_ptr<Line>& line, std::size_t asked, Stea
     task->claimed_at_redis = reply.now;
     tasks.push_back(std::move(task));
   }
+  line->is_parked = reply.is_parked;
   if (is_stopped_ || !reply.is_parked) {
     line->wants = true;
   } else {
@@ -163,18 +189,7 @@ void Claims::stop() {
   for (const auto& line : lines_) {
     line->timer->cancel();
     if (!line->watch) continue;
-    ++asked_calls_;
-    shared_->engine->claim(line->queue,
-                           {.most = 0,
-                            .lease = lease_,
-                            .token = shared_->ids.token(),
-                            .waiter = line->watch->waiter()},
-                           std::chrono::steady_clock::now() + kFarewell,
-                           [this, weak = std::weak_ptr(alive_)](const Result<ClaimReply>&) {
-                             if (weak.expired()) return;
-                             --asked_calls_;
-                             hooks_.on_tasks({});
-                           });
+    leave(*line);
     line->watch.reset();
   }
 }

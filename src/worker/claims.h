@@ -37,6 +37,8 @@ class Claims {
   struct Line;
 
   void claim(const std::shared_ptr<Line>& line, std::size_t most);
+  void pass_on();
+  void leave(const Line& line);
   void on_reply(const std::shared_ptr<Line>& line, std::size_t asked, SteadyTime sent_at,
                 Result<ClaimReply> result);
   void look_later(const std::shared_ptr<Line>& line, SteadyTime when);
