@@ -19,12 +19,10 @@ local FIRST_LOOK = 10 -- so many records are read first, to learn how large they
 -- Records of the first ids, in order, until they are MOST_BYTES together. Missing ones are false.
 local function read_records(q, ids)
   local n = #ids
-  if n <= FIRST_LOOK then
-    return redis.call('HMGET', q.jobs, unpack(ids)), n
-  end
-  local records = redis.call('HMGET', q.jobs, unpack(ids, 1, FIRST_LOOK))
+  local got = math.min(n, FIRST_LOOK)
+  local records = redis.call('HMGET', q.jobs, unpack(ids, 1, got))
   local bytes = 0
-  for i = 1, FIRST_LOOK do
+  for i = 1, got do
     bytes = bytes + (records[i] and #records[i] or 0)
     if bytes > MOST_BYTES then
       return records, i
@@ -34,7 +32,6 @@ local function read_records(q, ids)
   if bytes * n / FIRST_LOOK > MOST_BYTES / 4 then
     step = math.max(1, math.floor(FIRST_LOOK * MOST_BYTES / (bytes * 8)))
   end
-  local got = FIRST_LOOK
   while got < n and bytes <= MOST_BYTES do
     local last = math.min(n, got + step)
     local more = redis.call('HMGET', q.jobs, unpack(ids, got + 1, last))
@@ -79,7 +76,7 @@ local function rows_again(q, token, packed, now)
     for i = 1, #l.order do
       local id = l.order[i]
       local bytes = redis.call('HGET', q.jobs, id)
-      if bytes then
+      if bytes and record.is_readable(bytes) then
         local t = tries.of(q, id)
         put_row(rows, packed, q, { id = id, due_at = now, token = name, record = bytes,
           attempt = t.failures + t.lost + 1, lease_ms = math.max(0, ends_at - now) })

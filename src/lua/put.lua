@@ -59,7 +59,7 @@ function duly.put(keys, argv)
   local now, now_us = clock.now(q)
   local stamp = struct.pack('<I6', now)
   local ids, dues, records, place = {}, {}, {}, {}
-  local words, details, seen, n = {}, {}, {}, 0
+  local words, details, seen, same_as, n = {}, {}, {}, {}, 0
   local cell = args.cell
   for row = 1, a.rows do
     local id, bytes, due, text = cell(a, argv, row, 'id'), cell(a, argv, row, 'record'), nil, nil
@@ -79,10 +79,10 @@ function duly.put(keys, argv)
     if text then
       words[row], details[row] = 'invalid', text
     elseif seen[id] then
-      words[row], details[row] = 'exists', seen[id]
+      words[row], same_as[row] = 'exists', seen[id]
     else
       n = n + 1
-      ids[n], dues[n], records[n], place[n], seen[id] = id, due, bytes, row, due
+      ids[n], dues[n], records[n], place[n], seen[id] = id, due, bytes, row, n
     end
   end
   if not a.is_batch and words[1] then
@@ -120,6 +120,11 @@ function duly.put(keys, argv)
       queue.count(q, 'put', count)
       wake.after_put(q, head, earliest, now, now_us)
     end
+  end
+  -- An id that came before in this call: due as the job that is there now.
+  for row, i in pairs(same_as) do
+    local word = words[place[i]]
+    details[row] = word == nil and dues[i] or word == 'exists' and details[place[i]] or ''
   end
 
   if not a.is_batch then

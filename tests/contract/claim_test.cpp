@@ -101,6 +101,15 @@ TEST_P(EngineClaim, LatenessIsAddedUp) {
   EXPECT_EQ(mail().stats().totals.claimed, 2U);
 }
 
+TEST_P(EngineClaim, ADueTimeInThePastIsNoLateness) {
+  mail().put({.due_at = clock().now() - 24h});
+  clock().advance(3s);
+
+  mail().claim_many();
+
+  EXPECT_EQ(mail().stats().totals.lateness_ms, 3'000U);
+}
+
 TEST_P(EngineClaim, NextInIsTheTimeToTheNextDueJobInMicroseconds) {
   mail().put({.delay = 10s});
   clock().advance(1'500us);

@@ -133,6 +133,17 @@ TEST_P(LeaseDamage, B04_AnEntryWithoutARecordDoesNotDisturbLists) {
   EXPECT_THAT(ids_of(mail().list(JobState::ready).jobs), ElementsAre("a"_id, "c"_id));
 }
 
+TEST_P(LeaseDamage, B04_ALeaseWithoutAnEndIsTakenBackByRecovery) {
+  const ActiveJob job = put_and_claim({.id = "a"_id}, 1h);
+  lease().raw({"ZREM", LeaseHarness::key("leases"), job.token.text()});
+
+  EXPECT_EQ(mail().recover(), 1U);
+
+  EXPECT_EQ(mail().state_of("a"_id), JobState::ready);
+  EXPECT_EQ(mail().ack(job), LeaseOutcome::lease_lost);
+  EXPECT_EQ(lease().raw({"HGET", LeaseHarness::key("meta"), "repaired"}).text, "1");
+}
+
 TEST_P(LeaseDamage, B04_AnActiveJobWithoutARecordIsForgottenByRecovery) {
   mail().put_all({{.id = "bad"_id}, {.id = "good"_id}});
   mail().claim_many(2, 10s);

@@ -100,6 +100,13 @@ LeaseToken ModelQueue::token_of_part(const LeaseToken& token, std::size_t& part)
   return name();
 }
 
+// Since the due time; behind the first second, no longer than since the put.
+std::uint64_t ModelQueue::lateness_ms(const Job& job) const {
+  Milliseconds late = now() - *job.due_at;
+  if (late > std::chrono::seconds{1}) late = std::min(late, now() - job.put_at);
+  return static_cast<std::uint64_t>(late.count());
+}
+
 // Whether there may be more.
 bool ModelQueue::take(const ClaimRequest& request, std::vector<ActiveJob>& taken) {
   std::vector<JobId> ids;
@@ -120,7 +127,7 @@ bool ModelQueue::take(const ClaimRequest& request, std::vector<ActiveJob>& taken
     entry.held.push_back(id);
     taken.push_back(hand_over(job, token_of[lease], *job.due_at, lease));
     ++totals_.claimed;
-    totals_.lateness_ms += static_cast<std::uint64_t>((now() - *job.due_at).count());
+    totals_.lateness_ms += lateness_ms(job);
     stop_waiting(job);
   }
   const auto first = head();

@@ -95,6 +95,7 @@ class ModelQueue {
                                     Milliseconds lease) const;
   [[nodiscard]] std::vector<ActiveJob> taken_before(const LeaseToken& token) const;
   [[nodiscard]] LeaseToken token_of_part(const LeaseToken& token, std::size_t& part) const;
+  [[nodiscard]] std::uint64_t lateness_ms(const Job& job) const;
   bool take(const ClaimRequest& request, std::vector<ActiveJob>& taken);
   void replay(Job& job);
   void purge(Job& job);

@@ -23,6 +23,7 @@ class CheckLayers(ScratchTree):
         self.write("src/redis/codec.cpp", "#include <boost/asio/post.hpp>\n#include <hiredis/hiredis.h>\n")
         self.write("src/embedded/embedded.cpp", '#include "src/redis/io.h"\n')
         self.write("src/cli/main.cpp", '#include <CLI/CLI.hpp>\n#include "src/client/shared.h"\n')
+        self.write("src/cli/bench/work.h", '#pragma once\n#include "bench/floor.h"\n')
         self.write("tests/unit/a_test.cpp", '#include "src/cli/main.h"\n')
         self.assert_finds_nothing()
 
@@ -46,6 +47,10 @@ class CheckLayers(ScratchTree):
     def test_source_may_not_include_tests(self):
         self.write("src/cli/main.cpp", '#include "tests/support/eventually.h"\n')
         self.assert_finds('"tests/support/eventually.h" must begin with src/ or duly/')
+
+    def test_only_the_program_may_include_the_bench(self):
+        self.write("src/worker/pool.cpp", '#include "bench/floor.h"\n')
+        self.assert_finds('"bench/floor.h" must begin with src/ or duly/')
 
     def test_an_include_without_its_room_is_refused(self):
         self.write("src/core/id.cpp", '#  include "id.h"\n')
