@@ -29,11 +29,9 @@ constexpr std::chrono::milliseconds kLastWords{100};
 // Where the system cannot tell us of a child's end (no pidfd before Linux 5.3), we look so often.
 constexpr std::chrono::milliseconds kLook{10};
 
-/// Becomes readable when the child has ended; not open if the system has no such thing.
+/// Becomes readable when the child has ended; not open if the system has none for us.
 Descriptor open_pidfd(pid_t child) {
-  const auto number = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
-  if (number < 0 && errno != ENOSYS && errno != EPERM) refuse_by_errno("pidfd", errno);
-  return Descriptor(number);
+  return Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
 }
 
 /// Turns a stop into something that poll sees.
@@ -66,6 +64,7 @@ class Group {
     running_.add(leader_);
   }
   ~Group() {
+    if (!ended()) signal(SIGKILL);  // Something went wrong on our side.
     running_.remove(leader_);
     while (::waitpid(leader_, nullptr, 0) < 0 && errno == EINTR) {
     }

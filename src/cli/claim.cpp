@@ -10,6 +10,7 @@
 #include "src/cli/help.h"
 #include "src/cli/job_text.h"
 #include "src/cli/output.h"
+#include "src/core/bytes.h"
 #include "src/core/check.h"
 
 namespace duly::cli {
@@ -42,7 +43,7 @@ std::vector<ActiveJob> claim(Client& client, const Given& given) {
 void print_job(const ActiveJob& job) {
   print_line("id       " + job.id.text());
   print_line("token    " + job.token.text());
-  if (!job.type.empty()) print_line("type     " + job.type);
+  if (!job.type.empty()) print_line("type     " + core::printable(job.type));
   print_line("attempt  " + std::to_string(job.attempt) + " of " + std::to_string(job.max_attempts));
   print_line("due      " + due_text(job.due_at));
   print_line("lease    " + about(job.lease));

@@ -34,7 +34,7 @@ std::string note_of(const JobInfo& job) {
 
 std::vector<Cell> row_of(const JobInfo& job) {
   const auto time = time_of(job);
-  return {{job.id.text()},
+  return {{core::printable(job.id.text())},
           {std::string(to_string(job.state)), colour_of(job.state)},
           {core::printable(job.type)},
           {std::to_string(job.failures)},

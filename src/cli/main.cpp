@@ -13,6 +13,7 @@
 #include "src/cli/logging.h"
 #include "src/cli/output.h"
 #include "src/cli/stop_signals.h"
+#include "src/cli/terminal.h"
 #include "src/core/bytes.h"
 
 namespace duly::cli {
@@ -100,6 +101,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   duly::cli::block_stop_signals();
   std::signal(SIGPIPE, SIG_IGN);  // A reader that goes away is an error of the write, not our end.
+  duly::cli::open_missing_streams();
   duly::cli::set_up_logging();
   return duly::cli::run(argc, argv);
 }

@@ -1,4 +1,5 @@
 #include <memory>
+#include <vector>
 
 #include "duly/client.h"
 #include "src/cli/arguments.h"
@@ -22,14 +23,21 @@ struct Given {
   std::optional<std::string> ndjson{};
 };
 
+/// The error of a put; where the job may be stored, how to find out without a second one.
+Error with_way_out(const PutResult& result) {
+  if (result.error->code() != ErrorCode::outcome_unknown) return *result.error;
+  return {ErrorCode::outcome_unknown, std::string(result.error->what()) +
+                                          "; safe to repeat with --id " + result.id.text()};
+}
+
 int put_one(const Context& context, const Given& given) {
   NewJob job = given.job.job();
   job.payload = given.payload.read(context.connection.payload_limit);
   core::require(core::check_job(job, context.connection.payload_limit));
 
   Client client(context.connect());
-  const PutResult result = client.put(given.queue, std::move(job));
-  if (result.error) throw *result.error;
+  const PutResult result = client.put(given.queue, std::vector<NewJob>{std::move(job)}).at(0);
+  if (result.error) throw with_way_out(result);
   if (context.is_json) {
     print_json(put_json(result));
   } else {

@@ -68,6 +68,7 @@ class Streamer {
       if (reader_.would_wait()) {  // What has come must not wait for what may come.
         send();
         settle_all();
+        if (stopped_) break;
       }
       auto line = reader_.next();
       if (!line) break;

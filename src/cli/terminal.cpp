@@ -1,5 +1,6 @@
 #include "src/cli/terminal.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -45,6 +46,13 @@ std::string_view environment(const char* name) {
 }
 
 }  // namespace
+
+void open_missing_streams() {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // The lowest free number is the answer, and that is this one.
+    if (::fcntl(number, F_GETFD) < 0) ::open("/dev/null", O_RDWR);
+  }
+}
 
 bool is_terminal(Stream stream) { return ::isatty(descriptor_of(stream)) == 1; }
 

@@ -7,6 +7,10 @@ namespace duly::cli {
 
 enum class Stream { in, out, err };
 
+/// A program may be started without some of the three: then another file would take their numbers and
+/// get what is meant for them. Makes them lead nowhere instead.
+void open_missing_streams();
+
 bool is_terminal(Stream stream);
 
 /// On a terminal that knows colours, and without NO_COLOR (no-color.org).

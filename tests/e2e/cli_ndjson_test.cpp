@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 
 #include "tests/e2e/cli_fixture.h"
 #include "tests/support/eventually.h"
@@ -96,6 +97,27 @@ TEST_F(CliNdjson, DoesNotKeepALineWaitingForTheNext) {
   EXPECT_TRUE(eventually([&] { return duly({"show", "mail", "early"}).status == 0; }));
   EXPECT_EQ(slow.out(), "");
   for (const int end : ends) ::close(end);
+}
+
+TEST_F(CliNdjson, SaysWhatIsUnknownWhenRedisFallsSilentAndEndsWith4) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const std::string one = "{}\n";
+  Program stream(line({"--timeout", "500ms", "put", "mail", "--ndjson",
+                       "/dev/fd/" + std::to_string(ends[0])}));
+  ASSERT_EQ(::write(ends[1], one.data(), one.size()), static_cast<ssize_t>(one.size()));
+  ASSERT_TRUE(eventually([&] { return json({"stats", "mail"}).at("ready") == 1; }));
+
+  redis_.kill(SIGSTOP);
+  ASSERT_EQ(::write(ends[1], one.data(), one.size()), static_cast<ssize_t>(one.size()));
+  const ProgramEnd end = stream.wait();
+  redis_.kill(SIGCONT);
+  for (const int number : ends) ::close(number);
+
+  EXPECT_EQ(end.status, 4);
+  EXPECT_NE(end.err.find("line 2: "), std::string::npos) << end.err;
+  EXPECT_NE(end.err.find("put 1 jobs"), std::string::npos) << end.err;
+  EXPECT_NE(end.err.find("of 1 the outcome is unknown"), std::string::npos) << end.err;
 }
 
 TEST_F(CliNdjson, StopsWhenRedisIsAwayAndSaysAtWhichLine) {

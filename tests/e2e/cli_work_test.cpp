@@ -170,6 +170,16 @@ TEST_F(CliWork, FeedsALargePayloadWhole) {
   EXPECT_EQ(std::stoi(worker.out()), 1024 * 1024);
 }
 
+TEST_F(CliWork, WorksWithoutStandardInputOfItsOwn) {
+  put({"mail", "payload"});
+
+  const Program worker({"sh", "-c", "exec \"$0\" --redis \"$1\" work mail --exec cat <&-", binary(),
+                        redis_.url()});
+
+  ASSERT_TRUE(eventually([&] { return total("acked") == 1; })) << worker.err();
+  EXPECT_EQ(worker.out(), "payload");
+}
+
 TEST_F(CliWork, RunsSoManyCommandsAtOnce) {
   for (int i = 0; i < 4; ++i) put({"mail", "x"});
   const Program worker(work("echo >> " + path("running") + "; sleep 64", {"--concurrency", "3"}));
