@@ -35,8 +35,8 @@ class RawLink {
   std::unique_ptr<Impl> impl_;
 };
 
-/// What any queue of a sorted set and a hash must do in Redis, and nothing else: HSET and ZADD to put
-/// a job, ZREM and HDEL to end it. No claim is read, no payload comes back, no lease is kept.
+/// What any queue of a sorted set and a hash must do in Redis, and nothing else: HSET and ZADD to
+/// put a job, ZREM and HDEL to end it. No claim is read, no payload comes back, no lease is kept.
 class Floor {
  public:
   enum class Form {

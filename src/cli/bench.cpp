@@ -1,5 +1,3 @@
-#include "src/cli/bench.h"
-
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -7,6 +5,7 @@
 
 #include "duly/error.h"
 #include "src/cli/bench/figure.h"
+#include "src/cli/bench/holder.h"
 #include "src/cli/commands.h"
 #include "src/cli/help.h"
 #include "src/cli/table.h"
@@ -54,14 +53,26 @@ Cell verdict(const Row& row) {
 
 std::string table_of(const std::vector<Row>& rows) {
   using Side = Table::Side;
-  Table table({{"figure"}, {"value", Side::right}, {"unit"}, {"floor", Side::right},
-               {"ratio", Side::right}, {"target"}, {""}, {"also"}});
+  Table table({{"figure"},
+               {"value", Side::right},
+               {"unit"},
+               {"floor", Side::right},
+               {"ratio", Side::right},
+               {"target"},
+               {""},
+               {"also"}});
   const auto optional_text = [](const std::optional<double>& value) {
     return value ? number_text(*value) : std::string{};
   };
   for (const Row& row : rows) {
-    table.add({{row.name, Colour::bold}, {number_text(row.value)}, {row.unit}, {optional_text(row.floor)},
-               {optional_text(row.ratio)}, {row.target}, verdict(row), {more_text(row), Colour::dim}});
+    table.add({{row.name, Colour::bold},
+               {number_text(row.value)},
+               {row.unit},
+               {optional_text(row.floor)},
+               {optional_text(row.ratio)},
+               {row.target},
+               verdict(row),
+               {more_text(row), Colour::dim}});
   }
   return table.take_text();
 }
@@ -77,7 +88,8 @@ void require_known(const std::vector<std::string>& names) {
   }
   for (const std::string& name : names) {
     if (std::find(all.begin(), all.end(), name) == all.end()) {
-      throw Error(ErrorCode::invalid_argument, "figure: \"" + name + "\", expected one of:" + known);
+      throw Error(ErrorCode::invalid_argument,
+                  "figure: \"" + name + "\", expected one of:" + known);
     }
   }
 }
@@ -96,7 +108,7 @@ int run(const Context& context, const BenchOptions& options) {
   };
   bench.report = [&](Row row) {
     if (context.is_json) {
-      print_line(json_of(row));
+      print_json(json_of(row));
       flush_output();
     }
     rows.push_back(std::move(row));
@@ -105,8 +117,8 @@ int run(const Context& context, const BenchOptions& options) {
     if (std::any_of(group.names.begin(), group.names.end(), bench.wants)) group.measure(bench);
   }
   if (!context.is_json) print(table_of(rows));
-  const bool is_missed =
-      std::any_of(rows.begin(), rows.end(), [](const Row& row) { return !row.is_met.value_or(true); });
+  const bool is_missed = std::any_of(rows.begin(), rows.end(),
+                                     [](const Row& row) { return !row.is_met.value_or(true); });
   return options.is_checked && is_missed ? 1 : 0;
 }
 
@@ -118,10 +130,13 @@ void add_bench(CLI::App& app, Context& context) {
       "bench", "Measures duly, and the floor beside it, on private Redis servers of its own");
   command->group(kOperate);
   const auto options = std::make_shared<BenchOptions>();
-  command->add_option("names", options->names, "Figures; all by default. bench/README.md explains them");
+  command->add_option("names", options->names,
+                      "Figures; all by default. bench/README.md explains them");
   command->add_flag("--quick", options->is_quick, "Shorter and smaller: half a minute");
   command->add_flag("--check", options->is_checked, "Exit status 1 if a target is missed");
-  command->add_option("--redis-server", options->server, "The server to start; else as for the private Redis")
+  command
+      ->add_option("--redis-server", options->server,
+                   "The server to start; else as for the private Redis")
       ->type_name("BIN");
   add_examples(*command,
                "  duly bench --quick\n"

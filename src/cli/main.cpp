@@ -32,6 +32,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_control(app, context);
   add_library(app, context);
   add_version(app, context);
+  add_bench(app, context);
 }
 
 void add_global_options(CLI::App& app, Context& context) {

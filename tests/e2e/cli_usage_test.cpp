@@ -16,7 +16,7 @@ TEST_F(CliUsage, HelpTeachesEveryCommand) {
   for (const std::string command :
        {"put", "claim", "ack", "fail", "release", "extend", "work", "show", "ls", "queues", "stats",
         "cancel", "reschedule", "run-now", "edit", "dead", "pause", "resume", "recover", "library",
-        "version"}) {
+        "version", "bench"}) {
     EXPECT_NE(top.out.find("\n  " + command + " "), std::string::npos) << command;
     const ProgramEnd end = run_program({binary(), command, "--help"});
     EXPECT_EQ(end.status, 0);

@@ -23,7 +23,8 @@ Drained drain(const BenchServer& server, Client& client, std::size_t jobs) {
   Client(connection).claim("other");  // It is connected, and knows the library.
   const auto before = server.commands();
   const auto begun_at = std::chrono::steady_clock::now();
-  const RunningWorker worker(connection, {.queues = {"drain"}, .concurrency = kConcurrency}, [](Attempt&) {});
+  const RunningWorker worker(connection, {.queues = {"drain"}, .concurrency = kConcurrency},
+                             [](Attempt&) {});
   await("all acked", [&] { return worker.stats().acked >= jobs; });
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begun_at;
   const auto after = server.commands();
@@ -53,14 +54,17 @@ void measure_drain(const Bench& bench) {
     runs.push_back(drain(server, client, jobs));
   }
   if (bench.wants("worker_noop")) {
-    Row row{.name = "worker_noop", .value = median_of(runs, &Drained::jobs_per_s), .unit = "jobs/s"};
+    Row row{
+        .name = "worker_noop", .value = median_of(runs, &Drained::jobs_per_s), .unit = "jobs/s"};
     row.more["jobs"] = jobs;
     row.more["handlers"] = kConcurrency;
     row.at_least("jobs/s", row.value, 140'000);
     bench.report(std::move(row));
   }
   if (bench.wants("commands_per_job")) {
-    Row row{.name = "commands_per_job", .value = median_of(runs, &Drained::sent_per_job), .unit = "commands"};
+    Row row{.name = "commands_per_job",
+            .value = median_of(runs, &Drained::sent_per_job),
+            .unit = "commands"};
     row.more["claims_per_job"] = median_of(runs, &Drained::claims_per_job);
     row.more["nested_per_job"] = median_of(runs, &Drained::nested_per_job);
     row.at_most("commands", row.value, 0.1);

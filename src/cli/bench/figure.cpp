@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace duly::cli {
 namespace {
@@ -35,9 +36,24 @@ std::string number_text(double value) {
   return text;
 }
 
-Slices Bench::slices() const {
-  if (is_quick) return {.rounds = 3, .length = std::chrono::milliseconds{250}};
-  return {};
+Row beside_floor(std::string name, const std::vector<Measured>& measured) {
+  const Measured& ours = measured[0];
+  const Measured& floor = measured[1];
+  Row row{.name = std::move(name),
+          .value = ours.rate,
+          .unit = "jobs/s",
+          .floor = floor.rate,
+          .ratio = floor.ratio};
+  row.more["client_us"] = ours.our_us;
+  row.more["redis_us"] = ours.server_us;
+  row.more["floor_client_us"] = floor.our_us;
+  row.more["floor_redis_us"] = floor.server_us;
+  return row;
+}
+
+Slices Bench::slices(pid_t redis) const {
+  if (is_quick) return {.server = redis, .rounds = 3, .length = std::chrono::milliseconds{250}};
+  return {.server = redis};
 }
 
 const std::vector<Group>& groups() {

@@ -28,18 +28,21 @@ struct Row {
   void at_most(std::string_view what, double is, double limit);
 };
 
+/// The first of the measured beside the second, the floor.
+Row beside_floor(std::string name, const std::vector<Measured>& measured);
+
 /// "163,204", "41.3", "0.27".
 std::string number_text(double value);
 
 /// What the figures of a group get.
 struct Bench {
   bool is_quick = false;
-  std::filesystem::path server;                         ///< redis-server.
-  std::function<bool(std::string_view name)> wants{};   ///< Whether a figure was asked for.
+  std::filesystem::path server;                        ///< redis-server.
+  std::function<bool(std::string_view name)> wants{};  ///< Whether a figure was asked for.
   std::function<void(Row)> report{};
-  std::function<void(const std::string&)> note{};       ///< Progress.
+  std::function<void(const std::string&)> note{};  ///< Progress.
 
-  [[nodiscard]] Slices slices() const;
+  [[nodiscard]] Slices slices(pid_t redis) const;
 };
 
 /// Figures that share a Redis of their own.

@@ -70,7 +70,8 @@ std::vector<Put> plan_puts(const Plan& plan, SystemTime first_due) {
     const Milliseconds before{std::uniform_int_distribution<int>(5, 100)(random)};
     puts.push_back({i % 2 == 0 ? SystemTime{} : due - before, std::move(job)});
   }
-  std::stable_sort(puts.begin(), puts.end(), [](const Put& a, const Put& b) { return a.at < b.at; });
+  std::stable_sort(puts.begin(), puts.end(),
+                   [](const Put& a, const Put& b) { return a.at < b.at; });
   return puts;
 }
 
@@ -96,7 +97,8 @@ void measure(const Bench& bench, const BenchServer& server, const Plan& plan) {
         server.connect(),
         WorkerOptions{.queues = {"late"},
                       .concurrency = plan.handlers,
-                      .on_finished = [&](const WorkerOptions::Report& done) { record.report(done.lateness); }},
+                      .on_finished =
+                          [&](const WorkerOptions::Report& done) { record.report(done.lateness); }},
         [&](Attempt& attempt) { record.start(attempt.job()); }));
   }
   const auto claims = [&] {
@@ -105,7 +107,8 @@ void measure(const Bench& bench, const BenchServer& server, const Plan& plan) {
     return sum;
   };
   await("all workers idle", [&] {
-    return std::all_of(workers.begin(), workers.end(), [](const auto& w) { return w->stats().claims > 0; });
+    return std::all_of(workers.begin(), workers.end(),
+                       [](const auto& w) { return w->stats().claims > 0; });
   });
 
   const std::uint64_t claims_before = claims();
@@ -142,8 +145,16 @@ void measure_lateness(const Bench& bench) {
   const std::chrono::seconds busy{bench.is_quick ? 1 : 5};
   const std::vector<Plan> plans{
       {.name = "lateness_100ps_1w", .length = calm, .p50_most = 0.3, .p99_most = 1},
-      {.name = "lateness_100ps_100w", .workers = 100, .length = calm, .p50_most = 0.7, .p99_most = 1.5},
-      {.name = "lateness_10kps", .handlers = 10, .jobs_per_s = 10'000, .length = busy, .p99_most = 10},
+      {.name = "lateness_100ps_100w",
+       .workers = 100,
+       .length = calm,
+       .p50_most = 0.7,
+       .p99_most = 1.5},
+      {.name = "lateness_10kps",
+       .handlers = 10,
+       .jobs_per_s = 10'000,
+       .length = busy,
+       .p99_most = 10},
   };
   for (const Plan& plan : plans) {
     if (!bench.wants(plan.name)) continue;

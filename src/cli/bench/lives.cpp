@@ -8,10 +8,9 @@ namespace {
 constexpr auto kFar = std::chrono::hours{24};
 
 Row compared(const std::string& name, const std::vector<Measured>& measured) {
-  const auto& [ours, floor, variadic] = std::tie(measured[0], measured[1], measured[2]);
-  Row row{.name = name, .value = ours.rate, .unit = "jobs/s", .floor = floor.rate, .ratio = floor.ratio};
-  row.more["floor_variadic"] = variadic.rate;
-  row.more["ratio_variadic"] = variadic.ratio;
+  Row row = beside_floor(name, measured);
+  row.more["floor_variadic"] = measured[2].rate;
+  row.more["ratio_variadic"] = measured[2].ratio;
   return row;
 }
 
@@ -40,8 +39,9 @@ void measure_lives(const Bench& bench) {
   bench::Floor variadic(server.port(), "variadic", bench::Floor::Form::variadic);
   const auto measure_life = [&](const std::string& name, std::size_t jobs) {
     bench.note(name);
-    return compared(name, alternate({life(client, "life", jobs), life(each, jobs), life(variadic, jobs)},
-                                    bench.slices()));
+    return compared(name,
+                    alternate({life(client, "life", jobs), life(each, jobs), life(variadic, jobs)},
+                              bench.slices(server.pid())));
   };
 
   if (bench.wants("life_batch100")) {
@@ -52,8 +52,8 @@ void measure_lives(const Bench& bench) {
   if (bench.wants("life_single")) bench.report(measure_life("life_single", 1));
   if (bench.wants("put_batch100")) {
     bench.note("put_batch100");
-    bench.report(compared("put_batch100",
-                          alternate({put(client, "put"), put(each), put(variadic)}, bench.slices())));
+    bench.report(compared("put_batch100", alternate({put(client, "put"), put(each), put(variadic)},
+                                                    bench.slices(server.pid()))));
   }
 }
 

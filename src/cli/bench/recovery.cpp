@@ -10,8 +10,8 @@
 #include <mutex>
 
 #include "duly/admin.h"
-#include "src/cli/bench.h"
 #include "src/cli/bench/figure.h"
+#include "src/cli/bench/holder.h"
 #include "src/cli/bench/server.h"
 #include "src/cli/bench/work.h"
 
@@ -90,18 +90,20 @@ void measure_recovery(const Bench& bench) {
 
   std::mutex mutex;
   std::vector<std::chrono::system_clock::time_point> started_at;
-  const RunningWorker other(server.connect(), {.queues = {"killed"}, .concurrency = kJobs}, [&](Attempt&) {
-    const auto now = std::chrono::system_clock::now();
-    const std::lock_guard lock(mutex);
-    started_at.push_back(now);
-  });
+  const RunningWorker other(server.connect(), {.queues = {"killed"}, .concurrency = kJobs},
+                            [&](Attempt&) {
+                              const auto now = std::chrono::system_clock::now();
+                              const std::lock_guard lock(mutex);
+                              started_at.push_back(now);
+                            });
   await("the other worker idle", [&] { return other.stats().claims > 0; });
   holder.kill();
   const SystemTime end = last_lease_end(server, "killed");
   await("all jobs recovered", [&] { return other.stats().acked == kJobs; });
 
   const std::lock_guard lock(mutex);
-  const std::chrono::duration<double> after = *std::max_element(started_at.begin(), started_at.end()) - end;
+  const std::chrono::duration<double> after =
+      *std::max_element(started_at.begin(), started_at.end()) - end;
   Row row{.name = "recovery_after_kill", .value = after.count(), .unit = "s"};
   row.more["jobs"] = started_at.size();
   row.more["lease_s"] = kLease.count();

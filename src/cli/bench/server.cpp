@@ -33,7 +33,8 @@ int free_port() {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof address;
   auto* const plain = reinterpret_cast<sockaddr*>(&address);
-  const bool is_bound = ::bind(socket, plain, length) == 0 && ::getsockname(socket, plain, &length) == 0;
+  const bool is_bound =
+      ::bind(socket, plain, length) == 0 && ::getsockname(socket, plain, &length) == 0;
   ::close(socket);
   if (!is_bound) throw Error(ErrorCode::unavailable, "bench: no free port at 127.0.0.1");
   return ntohs(address.sin_port);
@@ -60,9 +61,10 @@ double value_of(const std::string& info, const std::string& name) {
 
 /// What duly's client sends by itself; all else that Redis counts comes from inside the functions.
 bool is_sent(const std::string& command) {
-  static constexpr std::array kSent{"fcall",      "fcall_ro",  "evalsha",     "evalsha_ro",  "eval",
-                                    "sadd",       "smembers",  "ping",        "hello",       "auth",
-                                    "select",     "subscribe", "unsubscribe", "ssubscribe",  "sunsubscribe"};
+  static constexpr std::array kSent{"fcall",       "fcall_ro",   "evalsha",     "evalsha_ro",
+                                    "eval",        "sadd",       "smembers",    "ping",
+                                    "hello",       "auth",       "select",      "subscribe",
+                                    "unsubscribe", "ssubscribe", "sunsubscribe"};
   return std::find(kSent.begin(), kSent.end(), command) != kSent.end() ||
          command.starts_with("client|") || command.starts_with("function|") ||
          command.starts_with("script|");
@@ -87,10 +89,21 @@ BenchServer::~BenchServer() { stop(); }
 void BenchServer::start(const std::filesystem::path& server) {
   port_ = free_port();
   log_ = ::memfd_create("redis.log", MFD_CLOEXEC);
-  std::vector<std::string> words{server.string(), "--port", std::to_string(port_), "--bind",
-                                 "127.0.0.1",     "--save", "",                    "--appendonly",
-                                 "no",            "--dir",  "/",                   "--daemonize",
-                                 "no",            "--protected-mode", "no"};
+  std::vector<std::string> words{server.string(),
+                                 "--port",
+                                 std::to_string(port_),
+                                 "--bind",
+                                 "127.0.0.1",
+                                 "--save",
+                                 "",
+                                 "--appendonly",
+                                 "no",
+                                 "--dir",
+                                 "/",
+                                 "--daemonize",
+                                 "no",
+                                 "--protected-mode",
+                                 "no"};
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -138,7 +151,8 @@ void BenchServer::stop() {
 std::string BenchServer::url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
 
 Connection BenchServer::connect() const {
-  return Connection({.redis = url(), .client_name = "duly-bench", .timeout = std::chrono::minutes{1}});
+  return Connection(
+      {.redis = url(), .client_name = "duly-bench", .timeout = std::chrono::minutes{1}});
 }
 
 double BenchServer::used_memory() const {

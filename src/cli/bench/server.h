@@ -1,9 +1,9 @@
 #pragma once
 
+#include <sys/types.h>
 #include <filesystem>
 #include <map>
 #include <string>
-#include <sys/types.h>
 
 #include "duly/connection.h"
 
@@ -20,6 +20,7 @@ class BenchServer {
   BenchServer& operator=(const BenchServer&) = delete;
 
   [[nodiscard]] int port() const { return port_; }
+  [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] std::string url() const;
 
   /// A connection of its own.

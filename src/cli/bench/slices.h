@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/types.h>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -17,17 +18,23 @@ double quantile(std::vector<double> values, double share);
 using Step = std::function<std::size_t()>;
 
 struct Slices {
+  pid_t server = 0;  ///< Whose processor time is measured beside ours.
   std::size_t rounds = 5;
   std::chrono::milliseconds length{700};  ///< Of each contender in each round.
 };
 
 struct Measured {
-  double rate = 0;   ///< Jobs a second, median of the rounds.
-  double ratio = 0;  ///< Rate of the first contender over this one's in the same round, median of the rounds.
+  double rate = 0;  ///< Jobs a second, median of the rounds.
+  double ratio =
+      0;  ///< Rate of the first contender over this one's in the same round, median of the rounds.
+  double our_us =
+      0;  ///< Processor time of this process a job, all threads; hardly moved by what else runs.
+  double server_us = 0;  ///< The same of the server.
 };
 
-/// Lets the contenders work in turns, each for a slice a round, so that what slows the machine for a
-/// while slows all of them. Every second round goes backwards. One short slice each is not counted.
+/// Lets the contenders work in turns, each for a slice a round, so that what slows the machine for
+/// a while slows all of them. Every second round goes backwards. One short slice each is not
+/// counted.
 std::vector<Measured> alternate(const std::vector<Step>& contenders, const Slices& slices);
 
 }  // namespace duly::cli

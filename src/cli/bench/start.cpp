@@ -38,7 +38,8 @@ double start_ms() {
   const EmbeddedRedis redis(folder.path() / "data", {});
   Client client{Connection(redis.url())};
   client.put("first", bench_job());
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun_at).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun_at)
+      .count();
 }
 
 }  // namespace

@@ -45,7 +45,9 @@ void idle(const Bench& bench, const BenchServer& server, std::size_t waiting) {
   const double growth = resident_kib() - memory_before;
 
   const auto seconds = static_cast<double>(time.count());
-  Row row{.name = "idle_commands_per_s", .value = (after.sent - before.sent) / seconds, .unit = "commands/s"};
+  Row row{.name = "idle_commands_per_s",
+          .value = (after.sent - before.sent) / seconds,
+          .unit = "commands/s"};
   row.more["nested_per_s"] = (after.nested - before.nested) / seconds;
   row.more["worker_growth_kib"] = std::max(0.0, growth);
   row.more["waiting"] = waiting;
@@ -77,12 +79,9 @@ void measure_waiting(const Bench& bench) {
     // Ids of its own, which are not among those of the filler.
     bench::Floor each(server.port(), "floor", bench::Floor::Form::each, "life-");
     bench.note("life_batch100_1m");
-    const auto measured = alternate({life(client, "waiting", kBatch), life(each, kBatch)}, bench.slices());
-    Row row{.name = "life_batch100_1m",
-            .value = measured[0].rate,
-            .unit = "jobs/s",
-            .floor = measured[1].rate,
-            .ratio = measured[1].ratio};
+    const auto measured = alternate({life(client, "waiting", kBatch), life(each, kBatch)},
+                                    bench.slices(server.pid()));
+    Row row = beside_floor("life_batch100_1m", measured);
     row.more["waiting"] = count;
     row.at_least("ratio", *row.ratio, 1);
     bench.report(std::move(row));
@@ -102,8 +101,8 @@ void measure_long_queue(const Bench& bench) {
   bench.note("life_10m_vs_0: filling 10,000,000 jobs");
   fill(client, "long", kCount);
   bench.note("life_10m_vs_0");
-  const auto measured =
-      alternate({life(client, "long", kBatch), life(client, "empty", kBatch)}, bench.slices());
+  const auto measured = alternate({life(client, "long", kBatch), life(client, "empty", kBatch)},
+                                  bench.slices(server.pid()));
   Row row{.name = "life_10m_vs_0", .value = measured[1].ratio, .unit = "ratio"};
   row.more["jobs_per_s_at_10m"] = measured[0].rate;
   row.more["jobs_per_s_at_0"] = measured[1].rate;

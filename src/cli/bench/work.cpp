@@ -17,7 +17,8 @@ constexpr std::size_t kFloorFillBatch = 1000;
 class FarTimes {
  public:
   SystemTime next() {
-    return first_ + Milliseconds{std::uniform_int_distribution<std::int64_t>(0, 3'600'000)(random_)};
+    return first_ +
+           Milliseconds{std::uniform_int_distribution<std::int64_t>(0, 3'600'000)(random_)};
   }
 
  private:
@@ -68,7 +69,8 @@ Step life(Client& client, QueueName queue, std::size_t jobs) {
     for (const ActiveJob& job : claimed) held.push_back({job.id, job.token});
     const auto outcomes = client.ack(queue, held);
     const auto acked = std::count(outcomes.begin(), outcomes.end(), LeaseOutcome::acked);
-    if (static_cast<std::size_t>(acked) != jobs) lose("acked", static_cast<std::size_t>(acked), jobs);
+    if (static_cast<std::size_t>(acked) != jobs)
+      lose("acked", static_cast<std::size_t>(acked), jobs);
     return jobs;
   };
 }

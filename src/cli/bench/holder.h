@@ -6,8 +6,6 @@
 
 namespace duly::cli {
 
-void add_bench(CLI::App& app, Context& context);
-
 /// Hidden: the other process of recovery_after_kill.
 void add_bench_holder(CLI::App& app, Context& context);
 
