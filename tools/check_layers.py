@@ -3,8 +3,8 @@
 
 Rooms of src/ include only rooms below them, core and the public headers:
     cli > server > worker > client > embedded > engine > redis > core
-but embedded, which stands beside engine, does not include it, and cli may show the figures of bench/. Prints one line per finding; ends with 1 if
-there is any.
+but embedded, which stands beside engine, does not include it, and cli may show the figures of bench/.
+Prints one line per finding; ends with 1 if there is any.
 """
 
 import pathlib
