@@ -22,6 +22,7 @@ void add_control(CLI::App& app, Context& context);  ///< pause, resume, recover.
 void add_library(CLI::App& app, Context& context);  ///< library show, library load.
 void add_version(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
+void add_demo(CLI::App& app, Context& context);
 
 // The groups in which `duly --help` shows the commands.
 inline constexpr auto kProduce = "Put and steer jobs";

@@ -33,6 +33,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_library(app, context);
   add_version(app, context);
   add_bench(app, context);
+  add_demo(app, context);
 }
 
 void add_global_options(CLI::App& app, Context& context) {

@@ -293,9 +293,7 @@ void Worker::Impl::run_task(const TaskPtr& task) {
   task->timeout_at = now + task->job.timeout;
   task->started_at = now;
   const auto redis_now = task->claimed_at_redis.time_since_epoch() + (now - task->claimed_at);
-  task->lateness = std::max(std::chrono::nanoseconds{0},
-                            std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                redis_now - task->job.due_at.time_since_epoch()));
+  task->lateness = redis_now - task->job.due_at.time_since_epoch();
   ++counters.running;
   TaskEnd end = run_handler(task);
   --counters.running;
