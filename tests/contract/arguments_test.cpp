@@ -34,10 +34,26 @@ class LeaseArguments : public LeaseContract {
 INSTANTIATE_TEST_SUITE_P(Engines, LeaseArguments, lease_engines(), kind_name);
 
 TEST_P(LeaseArguments, APutOfPlainValuesIsAJob) {
-  const redis::Reply reply = lease().call(
-      "duly_put", {"id", "a", "type", "welcome", "payload", "hi", "delay_ms", "1000",
-                   "max_attempts", "3", "lease_ms", "5000", "timeout_ms", "6000", "backoff",
-                   "fixed", "backoff_base_ms", "7", "backoff_jitter_percent", "0"});
+  const redis::Reply reply = lease().call("duly_put", {"id",
+                                                       "a",
+                                                       "type",
+                                                       "welcome",
+                                                       "payload",
+                                                       "hi",
+                                                       "delay_ms",
+                                                       "1000",
+                                                       "max_attempts",
+                                                       "3",
+                                                       "lease_ms",
+                                                       "5000",
+                                                       "timeout_ms",
+                                                       "6000",
+                                                       "backoff",
+                                                       "fixed",
+                                                       "backoff_base_ms",
+                                                       "7",
+                                                       "backoff_jitter_percent",
+                                                       "0"});
 
   ASSERT_EQ(reply.items.size(), 3U);
   EXPECT_EQ(reply.items[0].text, "created");

@@ -11,7 +11,8 @@ class LeaseBacklog : public LeaseContract {
  protected:
   static constexpr int kPieces = 200;  // of 250 jobs
 };
-INSTANTIATE_TEST_SUITE_P(Engines, LeaseBacklog, ::testing::Values(EngineKind::functions), kind_name);
+INSTANTIATE_TEST_SUITE_P(Engines, LeaseBacklog, ::testing::Values(EngineKind::functions),
+                         kind_name);
 
 TEST_P(LeaseBacklog, B43_FiftyThousandLeasesThatEndTogetherAreDrainedInShortCalls) {
   for (int piece = 0; piece < kPieces; ++piece) {

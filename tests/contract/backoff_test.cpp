@@ -40,8 +40,8 @@ class LeaseBackoff : public LeaseContract {
       ids.emplace_back("n" + std::to_string(failures) + "-" + std::to_string(i));
       jobs.push_back(
           {.id = ids.back(), .max_attempts = Limits::max_attempts, .backoff = backoffs[i]});
-      lease().raw({"HSET", LeaseHarness::key("tries"), ids.back().text(),
-                   tries_after(failures - 1)});
+      lease().raw(
+          {"HSET", LeaseHarness::key("tries"), ids.back().text(), tries_after(failures - 1)});
     }
     mail().put_all(std::move(jobs));
     std::vector<FailRow> rows;

@@ -166,10 +166,10 @@ TEST_P(EngineClaim, ARepeatedClaimAnswersLeasesOfEveryLength) {
 
 TEST_P(EngineClaim, JobsWithLeaseLengthsOfTheirOwnGetLeasesOfTheirOwn) {
   mail().put_all({{.id = "a"_id},
-              {.id = "b"_id, .lease = 5s},
-              {.id = "c"_id},
-              {.id = "d"_id, .lease = 60s},
-              {.id = "e"_id, .lease = 5s}});
+                  {.id = "b"_id, .lease = 5s},
+                  {.id = "c"_id},
+                  {.id = "d"_id, .lease = 60s},
+                  {.id = "e"_id, .lease = 5s}});
 
   const auto jobs =
       mail().claim(ClaimRequest{.most = 5, .lease = 30s, .token = LeaseToken("t")}).jobs;

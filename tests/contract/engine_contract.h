@@ -47,9 +47,12 @@ class LeaseContract : public EngineContract {
 
 inline std::string kind_name(const ::testing::TestParamInfo<EngineKind>& info) {
   switch (info.param) {
-    case EngineKind::model: return "model";
-    case EngineKind::functions: return "functions";
-    case EngineKind::scripts: return "scripts";
+    case EngineKind::model:
+      return "model";
+    case EngineKind::functions:
+      return "functions";
+    case EngineKind::scripts:
+      return "scripts";
   }
   return "";
 }
@@ -57,7 +60,9 @@ inline std::string kind_name(const ::testing::TestParamInfo<EngineKind>& info) {
 inline auto every_engine() {
   return ::testing::Values(EngineKind::model, EngineKind::functions, EngineKind::scripts);
 }
-inline auto lease_engines() { return ::testing::Values(EngineKind::functions, EngineKind::scripts); }
+inline auto lease_engines() {
+  return ::testing::Values(EngineKind::functions, EngineKind::scripts);
+}
 
 inline JobId operator""_id(const char* text, std::size_t length) {
   return JobId(std::string(text, length));

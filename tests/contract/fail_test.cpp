@@ -184,12 +184,11 @@ TEST_P(EngineFail, ABatchAnswersEachRowInOrder) {
   const ActiveJob last = put_and_claim({.id = "last"_id, .max_attempts = 1});
   const ActiveJob given_up = put_and_claim({.id = "given-up"_id});
 
-  const auto outcomes =
-      mail().fail({{SyncQueue::held(last), {.error = "first"}},
-                   {{"retried"_id, last.token}, {.error = "second"}},
-                   {SyncQueue::held(retried), {.error = "third", .retry_in = 5s}},
-                   {SyncQueue::held(given_up), {.then = Failure::Then::give_up}},
-                   {SyncQueue::held(retried), {.error = "fifth"}}});
+  const auto outcomes = mail().fail({{SyncQueue::held(last), {.error = "first"}},
+                                     {{"retried"_id, last.token}, {.error = "second"}},
+                                     {SyncQueue::held(retried), {.error = "third", .retry_in = 5s}},
+                                     {SyncQueue::held(given_up), {.then = Failure::Then::give_up}},
+                                     {SyncQueue::held(retried), {.error = "fifth"}}});
 
   EXPECT_THAT(outcomes, ElementsAre(dead, lease_lost, failed, dead, lease_lost));
   EXPECT_EQ(mail().info("last"_id).last_error, "first");

@@ -18,7 +18,7 @@ class LeaseLibrary : public ::testing::Test {
       if (part.name != "control.lua") continue;
       auto text = std::make_unique<std::string>(part.text);
       const std::string ours = "'" + std::string(kVersion) + "'";
-      text->replace(text->find(ours), ours.size(), "'" + version + "'");
+      text->replace(text->rfind(ours), ours.size(), "'" + version + "'");
       part.text = *text;
       texts.push_back(std::move(text));
     }
@@ -95,7 +95,7 @@ TEST_F(LeaseLibrary, ComparesVersionsByNumberNotByText) {
 TEST_F(LeaseLibrary, UsesANewerOneOfItsMajorVersion) {
   queue_of_version("0.6.0").put({});
 
-  EXPECT_EQ(queue_of_version("0.5.0").put({}).outcome, PutOutcome::created);
+  EXPECT_EQ(queue_of_version("0.5.0").put({.id = "a"_id}).outcome, PutOutcome::created);
   EXPECT_EQ(version_in_redis(), "0.6.0");
 }
 
@@ -109,8 +109,9 @@ TEST_F(LeaseLibrary, OfALaterMajorVersionIsIncompatibleAndStays) {
 
 TEST_F(LeaseLibrary, ThatIsNotDulysIsIncompatible) {
   harness_.raw({"FUNCTION", "FLUSH"});
-  harness_.raw({"FUNCTION", "LOAD",
-                "#!lua name=duly\nredis.register_function('duly_version', function() return 1 end)"});
+  harness_.raw(
+      {"FUNCTION", "LOAD",
+       "#!lua name=duly\nredis.register_function('duly_version', function() return 1 end)"});
   SyncQueue queue = queue_of_version("0.5.0");
 
   EXPECT_EQ(refusal(queue), ErrorCode::incompatible);

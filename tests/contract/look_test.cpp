@@ -14,7 +14,7 @@ class EngineLook : public EngineContract {
   std::vector<JobInfo> all_of(JobState state, std::size_t most) {
     std::vector<JobInfo> all;
     std::optional<std::string> after = "";
-    while (after) {
+    while (after && all.size() <= 1'000) {  // a page that does not move on would go on for ever
       JobPage page = mail().list(state, {.most = most, .after = *after});
       EXPECT_LE(page.jobs.size(), most);
       for (JobInfo& job : page.jobs) all.push_back(std::move(job));
@@ -49,8 +49,7 @@ TEST_P(EngineLook, FindTellsTheStateOfEachJob) {
   mail().put({.id = "ready"_id});
   mail().put({.delay = 1ms, .id = "scheduled"_id});
 
-  const auto jobs =
-      mail().find({"scheduled"_id, "unknown"_id, "ready"_id, "active"_id, "dead"_id});
+  const auto jobs = mail().find({"scheduled"_id, "unknown"_id, "ready"_id, "active"_id, "dead"_id});
 
   EXPECT_EQ(jobs.at(0).value().state, JobState::scheduled);
   EXPECT_FALSE(jobs.at(1));
@@ -170,8 +169,7 @@ TEST_P(EngineLook, APageGoesOnBehindAJobThatHasLeft) {
   const JobPage first = mail().list(JobState::scheduled, {.most = 2});
   mail().cancel("b"_id);
 
-  const JobPage second =
-      mail().list(JobState::scheduled, {.most = 2, .after = first.next.value()});
+  const JobPage second = mail().list(JobState::scheduled, {.most = 2, .after = first.next.value()});
 
   EXPECT_THAT(ids_of(first.jobs), ElementsAre("a"_id, "b"_id));
   EXPECT_THAT(ids_of(second.jobs), ElementsAre("c"_id, "d"_id));

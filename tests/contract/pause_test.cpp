@@ -13,10 +13,9 @@ class EnginePause : public EngineContract {
  protected:
   std::vector<QueueName> queues() {
     std::promise<std::vector<QueueName>> names;
-    engine().queues(std::chrono::steady_clock::now() + 20s,
-                    [&](Result<std::vector<QueueName>> result) {
-                      names.set_value(std::move(result).take());
-                    });
+    engine().queues(
+        std::chrono::steady_clock::now() + 20s,
+        [&](Result<std::vector<QueueName>> result) { names.set_value(std::move(result).take()); });
     return names.get_future().get();
   }
 };

@@ -43,8 +43,8 @@ TEST_P(EnginePut, ADelayIsAddedToTheMillisecondOfThePut) {
 
 TEST_P(EnginePut, B16_LongDelaysAreKeptExactlyAndDoNotFire) {
   const SystemTime put_at = clock().now();
-  const std::vector<std::int64_t> delays{2'147'483'647,  2'147'483'648,     4'294'967'295,
-                                         4'294'967'296,  31'536'000'000,    3'153'600'000'000,
+  const std::vector<std::int64_t> delays{2'147'483'647,      2'147'483'648,  4'294'967'295,
+                                         4'294'967'296,      31'536'000'000, 3'153'600'000'000,
                                          Limits::delay / 1ms};
   std::vector<JobId> ids;
   for (const std::int64_t delay : delays) {
@@ -88,18 +88,16 @@ TEST_P(EnginePut, ADueTimeBeyondTheYear9999IsRefusedAndNothingIsStored) {
 }
 
 TEST_P(EnginePut, EveryFieldOfAJobIsKept) {
-  const NewJob job{.type = "welcome",
-                   .payload = "bytes",
-                   .delay = 5s,
-                   .id = "a"_id,
-                   .lease = 7s,
-                   .timeout = 11s,
-                   .max_attempts = 3,
-                   .backoff = {.kind = Backoff::Kind::fixed,
-                               .base = 2s,
-                               .cap = 4s,
-                               .factor = 1.5,
-                               .jitter = 0.25}};
+  const NewJob job{
+      .type = "welcome",
+      .payload = "bytes",
+      .delay = 5s,
+      .id = "a"_id,
+      .lease = 7s,
+      .timeout = 11s,
+      .max_attempts = 3,
+      .backoff = {
+          .kind = Backoff::Kind::fixed, .base = 2s, .cap = 4s, .factor = 1.5, .jitter = 0.25}};
 
   mail().put(job);
 
@@ -181,10 +179,10 @@ TEST_P(EnginePut, B44_ABatchAnswersEachRowInOrder) {
   put_and_claim({.id = "active"_id});
 
   const auto results = mail().put_all({{.delay = 3s, .id = "new"_id},
-                                   {.delay = 1s, .id = "old"_id},
-                                   {.due_at = Limits::last_due_at + 1ms, .id = "wrong"_id},
-                                   {.id = "active"_id},
-                                   {.due_at = clock().now() + 4s, .id = "absolute"_id}});
+                                       {.delay = 1s, .id = "old"_id},
+                                       {.due_at = Limits::last_due_at + 1ms, .id = "wrong"_id},
+                                       {.id = "active"_id},
+                                       {.due_at = clock().now() + 4s, .id = "absolute"_id}});
 
   EXPECT_THAT(outcomes_of(results), ElementsAre(created, exists, refused, exists, created));
   EXPECT_THAT(ids_of(results),
@@ -213,7 +211,7 @@ TEST_P(EnginePut, B44_ARepeatedBatchCreatesNoDoubles) {
 
 TEST_P(EnginePut, TheSameIdTwiceInABatchIsOneJobAndTheFirstCounts) {
   const auto results = mail().put_all({{.payload = "first", .delay = 2s, .id = "a"_id},
-                                   {.payload = "second", .delay = 1s, .id = "a"_id}});
+                                       {.payload = "second", .delay = 1s, .id = "a"_id}});
 
   EXPECT_THAT(outcomes_of(results), ElementsAre(created, exists));
   EXPECT_EQ(results[1].due_at, clock().now() + 2s);
@@ -226,9 +224,9 @@ TEST_P(EnginePut, TheSameIdTwiceInABatchShowsTheDueTimeOfTheJobThatWasThere) {
   put_and_claim({.id = "active"_id});
 
   const auto results = mail().put_all({{.delay = 1s, .id = "waiting"_id},
-                                   {.delay = 2s, .id = "waiting"_id},
-                                   {.delay = 1s, .id = "active"_id},
-                                   {.delay = 2s, .id = "active"_id}});
+                                       {.delay = 2s, .id = "waiting"_id},
+                                       {.delay = 1s, .id = "active"_id},
+                                       {.delay = 2s, .id = "active"_id}});
 
   EXPECT_THAT(outcomes_of(results), ::testing::Each(exists));
   EXPECT_EQ(results[0].due_at, there.due_at);
@@ -256,8 +254,8 @@ TEST_P(EnginePut, AllOrNothingStoresAllOfANewBatch) {
 TEST_P(EnginePut, B44_AllOrNothingStoresNothingBesideAJobThatExists) {
   const auto there = mail().put({.delay = 9s, .id = "old"_id});
 
-  const auto results = mail().put_all({{.id = "a"_id}, {.id = "old"_id}, {.id = "b"_id}},
-                                  PutMode::all_or_nothing);
+  const auto results =
+      mail().put_all({{.id = "a"_id}, {.id = "old"_id}, {.id = "b"_id}}, PutMode::all_or_nothing);
 
   EXPECT_THAT(outcomes_of(results), ElementsAre(refused, exists, refused));
   EXPECT_EQ(results[0].error.value().code(), ErrorCode::invalid_argument);
@@ -270,15 +268,15 @@ TEST_P(EnginePut, B44_AllOrNothingStoresNothingBesideAJobThatExists) {
 TEST_P(EnginePut, B44_AllOrNothingStoresNothingBesideAWrongRow) {
   const auto results =
       mail().put_all({{.id = "a"_id}, {.due_at = Limits::last_due_at + 1ms, .id = "b"_id}},
-                 PutMode::all_or_nothing);
+                     PutMode::all_or_nothing);
 
   EXPECT_THAT(outcomes_of(results), ElementsAre(refused, refused));
   EXPECT_EQ(mail().stats().totals.put, 0U);
 }
 
 TEST_P(EnginePut, AllOrNothingStoresNothingOfABatchWithTheSameIdTwice) {
-  const auto results =
-      mail().put_all({{.delay = 1s, .id = "a"_id}, {.delay = 2s, .id = "a"_id}}, PutMode::all_or_nothing);
+  const auto results = mail().put_all({{.delay = 1s, .id = "a"_id}, {.delay = 2s, .id = "a"_id}},
+                                      PutMode::all_or_nothing);
 
   EXPECT_THAT(outcomes_of(results), ElementsAre(refused, exists));
   EXPECT_FALSE(results[1].due_at);

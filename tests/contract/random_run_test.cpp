@@ -10,7 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Drives the model and the lease engine side by side through random calls. DULY_SEED=n repeats a run.
+/// Drives the model and the lease engine side by side through random calls. DULY_SEED=n repeats a
+/// run.
 class RandomRun : public ::testing::TestWithParam<EngineKind> {
  protected:
   static constexpr int kSteps = 3'000;
@@ -138,9 +139,12 @@ class RandomRun : public ::testing::TestWithParam<EngineKind> {
   void change() {
     const auto ids = pick_ids();
     switch (pick(4)) {
-      case 0: return both("cancel", [&](SyncQueue& queue) { return as_text(queue.cancel(ids)); });
-      case 1: return both("run now", [&](SyncQueue& queue) { return as_text(queue.run_now(ids)); });
-      case 2: return both("replay", [&](SyncQueue& queue) { return as_text(queue.replay(ids)); });
+      case 0:
+        return both("cancel", [&](SyncQueue& queue) { return as_text(queue.cancel(ids)); });
+      case 1:
+        return both("run now", [&](SyncQueue& queue) { return as_text(queue.run_now(ids)); });
+      case 2:
+        return both("replay", [&](SyncQueue& queue) { return as_text(queue.replay(ids)); });
       case 3: {
         std::vector<RescheduleRow> rows;
         for (const JobId& id : ids) {
@@ -148,7 +152,8 @@ class RandomRun : public ::testing::TestWithParam<EngineKind> {
           if (one_in(3)) rows.back().due_at = clock().now() - 1s + pick_ms(2'000);
         }
         if (one_in(20)) rows.back().due_at = Limits::last_due_at + 1ms;
-        return both("reschedule", [&](SyncQueue& queue) { return as_text(queue.reschedule(rows)); });
+        return both("reschedule",
+                    [&](SyncQueue& queue) { return as_text(queue.reschedule(rows)); });
       }
       default: {
         std::vector<EditRow> rows;
@@ -161,14 +166,16 @@ class RandomRun : public ::testing::TestWithParam<EngineKind> {
     const SystemTime by = clock().now() - pick_ms(5'000);
     switch (pick(4)) {
       case 0:
-        return both("replay dead", [&](SyncQueue& queue) { return as_text(queue.replay_dead(by)); });
+        return both("replay dead",
+                    [&](SyncQueue& queue) { return as_text(queue.replay_dead(by)); });
       case 1:
         return both("purge dead", [&](SyncQueue& queue) { return as_text(queue.purge_dead(by)); });
       case 2: {
         const auto ids = pick_ids();
         return both("purge", [&](SyncQueue& queue) { return as_text(queue.purge(ids)); });
       }
-      default: return both("recover", [](SyncQueue& queue) { return as_text(queue.recover()); });
+      default:
+        return both("recover", [](SyncQueue& queue) { return as_text(queue.recover()); });
     }
   }
   void pause_or_resume() {

@@ -60,9 +60,9 @@ std::string as_text(const QueueStats& stats) {
   std::ostringstream text;
   text << stats.queue.text() << (stats.is_paused ? " paused" : "") << " scheduled "
        << stats.scheduled << " ready " << stats.ready << " active " << stats.active << " dead "
-       << stats.dead << " done " << stats.done << " oldest due " << ms(stats.oldest_due)
-       << "; put " << t.put << " claimed " << t.claimed << " acked " << t.acked << " failed "
-       << t.failed << " lost " << t.lost_leases << " released " << t.released << " died " << t.died
+       << stats.dead << " done " << stats.done << " oldest due " << ms(stats.oldest_due) << "; put "
+       << t.put << " claimed " << t.claimed << " acked " << t.acked << " failed " << t.failed
+       << " lost " << t.lost_leases << " released " << t.released << " died " << t.died
        << " replayed " << t.replayed << " purged " << t.purged << " cancelled " << t.cancelled
        << " dropped " << t.dropped << " lateness " << t.lateness_ms;
   return text.str();

@@ -12,11 +12,12 @@
 
 namespace duly::testing {
 
-/// The parts of the function library, with a clock that reads the field `clock_us` of the queue's meta hash; where
-/// it is missing, time is Redis's.
+/// The parts of the function library, with a clock that reads the field `clock_us` of the queue's
+/// meta hash; where it is missing, time is Redis's.
 std::vector<LibraryPart> parts_with_manual_clock();
 
-/// The lease engine on a redis-server of its own. Its queues "mail" and "sms" are on the manual clock.
+/// The lease engine on a redis-server of its own. Its queues "mail" and "sms" are on the manual
+/// clock.
 class LeaseHarness final : public EngineHarness {
  public:
   explicit LeaseHarness(EngineKind kind);

@@ -91,7 +91,8 @@ ClaimReply ModelQueue::claim(const ClaimRequest& request) {
   return reply;
 }
 
-// "t" for the first lease of a claim, "t.2" for the second; what stands under such a name is passed over.
+// "t" for the first lease of a claim, "t.2" for the second; what stands under such a name is passed
+// over.
 LeaseToken ModelQueue::token_of_part(const LeaseToken& token, std::size_t& part) const {
   const auto name = [&] {
     return part == 1 ? token : LeaseToken(token.text() + "." + std::to_string(part));

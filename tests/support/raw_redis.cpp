@@ -16,21 +16,30 @@ redis::Reply converted(const redisReply& raw) {
       reply.kind = Kind::integer;
       reply.integer = raw.integer;
       break;
-    case REDIS_REPLY_STRING: reply.kind = Kind::text; break;
-    case REDIS_REPLY_STATUS: reply.kind = Kind::status; break;
-    case REDIS_REPLY_ERROR: reply.kind = Kind::error; break;
+    case REDIS_REPLY_STRING:
+      reply.kind = Kind::text;
+      break;
+    case REDIS_REPLY_STATUS:
+      reply.kind = Kind::status;
+      break;
+    case REDIS_REPLY_ERROR:
+      reply.kind = Kind::error;
+      break;
     case REDIS_REPLY_ARRAY:
       reply.kind = Kind::array;
-      for (std::size_t i = 0; i < raw.elements; ++i) reply.items.push_back(converted(*raw.element[i]));
+      for (std::size_t i = 0; i < raw.elements; ++i)
+        reply.items.push_back(converted(*raw.element[i]));
       break;
-    default: break;
+    default:
+      break;
   }
   return reply;
 }
 
 }  // namespace
 
-RawRedis::RawRedis(const std::string& socket) : link_(redisConnectUnix(socket.c_str()), &redisFree) {
+RawRedis::RawRedis(const std::string& socket)
+    : link_(redisConnectUnix(socket.c_str()), &redisFree) {
   if (!link_ || link_->err != 0) throw std::runtime_error("redis: nobody listens on " + socket);
 }
 
