@@ -20,13 +20,15 @@ class Codec {
   void feed(std::string_view bytes);
 
   enum class Next { reply, need_more, broken };
-  /// `broken`: what came is not RESP; the connection is of no more use.
+  /// `broken`: what came is not RESP, or no reply that anybody asks for; the connection is of no
+  /// more use.
   Next next(Reply& reply);
 
  private:
   struct Free {
     void operator()(redisReader* reader) const;
   };
+  Reply root_{};  // the reply that is being read
   std::unique_ptr<redisReader, Free> reader_;
 };
 

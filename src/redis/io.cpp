@@ -3,6 +3,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <mutex>
 #include <utility>
 
 #include "src/redis/io_context.h"
@@ -38,7 +39,8 @@ class AsioTimer final : public Io::Timer {
   std::shared_ptr<std::uint64_t> round_ = std::make_shared<std::uint64_t>(0);
 };
 
-// Signals, as long as its owner keeps it.
+// Signals, as long as a Signals owns it. `work` runs with the mutex held, and is emptied when the
+// owner goes.
 struct SignalWatch : std::enable_shared_from_this<SignalWatch> {
   SignalWatch(asio::io_context& context, std::function<void(int)> given)
       : signals(context), work(std::move(given)) {}
@@ -47,13 +49,33 @@ struct SignalWatch : std::enable_shared_from_this<SignalWatch> {
     signals.async_wait([weak = weak_from_this()](error_code error, int signal) {
       const auto self = weak.lock();
       if (error || !self) return;
-      self->work(signal);
+      {
+        const std::lock_guard lock(self->mutex);
+        // A copy, as it may drop the owner.
+        if (const auto copy = self->work) copy(signal);
+      }
       self->wait();
     });
   }
 
   asio::signal_set signals;
+  std::recursive_mutex mutex;
   std::function<void(int)> work;
+};
+
+// Its end waits for a call that is running, unless it is that call that drops it.
+class Signals {
+ public:
+  explicit Signals(std::shared_ptr<SignalWatch> watch) : watch_(std::move(watch)) {}
+  ~Signals() {
+    const std::lock_guard lock(watch_->mutex);
+    watch_->work = {};
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+ private:
+  std::shared_ptr<SignalWatch> watch_;
 };
 
 }  // namespace
@@ -71,7 +93,9 @@ void Io::stop() {
 
 void Io::post(std::function<void()> work) { asio::post(impl_->context, std::move(work)); }
 
-bool Io::on_this_thread() const noexcept { return impl_->context.get_executor().running_in_this_thread(); }
+bool Io::on_this_thread() const noexcept {
+  return impl_->context.get_executor().running_in_this_thread();
+}
 
 std::unique_ptr<Io::Timer> Io::make_timer() { return std::make_unique<AsioTimer>(impl_->context); }
 
@@ -79,7 +103,7 @@ std::shared_ptr<void> Io::on_signals(std::vector<int> signals, std::function<voi
   auto watch = std::make_shared<SignalWatch>(impl_->context, std::move(work));
   for (const int signal : signals) watch->signals.add(signal);
   watch->wait();
-  return watch;
+  return std::make_shared<Signals>(std::move(watch));
 }
 
 }  // namespace duly::redis

@@ -1,24 +1,40 @@
 #include "src/redis/link.h"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
+#include <algorithm>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
+
+#include "src/redis/spawn.h"
 
 namespace duly::redis {
 namespace {
 
 namespace asio = boost::asio;
+using boost::system::error_code;
 using std::chrono::steady_clock;
 
-// One gather write: large enough to fill a socket buffer, small enough to keep latency even.
+// One write: large enough to fill a socket buffer, small enough to keep latency even.
 constexpr std::size_t kBuffersPerWrite = 64;
 constexpr std::size_t kBytesPerWrite = 1024UL * 1024;
+// Shorter bodies are copied together: that is cheaper than one more buffer for the kernel to
+// gather.
+constexpr std::size_t kCopiedBytes = 2048;
+constexpr std::size_t kRequestsPerWrite = 1024;
 // A connection on which nothing at all has come for so long, though a reply is overdue, is dead.
 constexpr std::chrono::seconds kSilence{1};
+// Deadlines are kept to this, so that many different ones do not mean as many looks at all
+// requests.
+constexpr std::chrono::milliseconds kBetweenSweeps{5};
+
+constexpr const char* kClosed = "connection closed";
+
+// What a callback throws ends the process: nobody could tell which request it belongs to.
+void call(const OnEnding& on_ending, Ending ending) noexcept { on_ending(std::move(ending)); }
 
 }  // namespace
+
+// ---- Taking requests in, on any thread ----
 
 Link::Link(Io& io, LinkOptions options)
     : io_(io),
@@ -27,26 +43,30 @@ Link::Link(Io& io, LinkOptions options)
       address_(options_.url.address()),
       deadline_timer_(context_),
       pause_timer_(context_),
+      writing_over_(context_, SteadyTime::max()),
       outage_(options_.log, address_) {}
 
 void Link::send(Command command, SteadyTime deadline, OnEnding on_ending) {
-  Request request{.command = std::move(command),
-                  .head = {},
-                  .deadline = deadline,
-                  .on_ending = std::move(on_ending)};
-  request.bytes = request.command.bytes();
-  if (const std::string reached = limit_reached(request.bytes); !reached.empty()) {
-    io_.post([on_ending = std::move(request.on_ending), reached] {
-      on_ending({.kind = Ending::Kind::not_done, .reason = reached});
-    });
-    return;
+  const std::size_t bytes = command.bytes();
+  std::string reached;
+  {
+    const std::lock_guard lock(mutex_);
+    reached = limit_reached(bytes);
+    if (reached.empty()) {
+      ++requests_;
+      bytes_ += bytes;
+      inbox_.push_back({.command = std::move(command),
+                        .deadline = deadline,
+                        .on_ending = std::move(on_ending),
+                        .bytes = bytes});
+      if (std::exchange(is_drain_posted_, true)) return;
+    }
   }
-  ++requests_;
-  bytes_ += request.bytes;
-  request.head = request.command.head();
-  const std::lock_guard lock(mutex_);
-  inbox_.push_back(std::move(request));
-  if (std::exchange(is_drain_posted_, true)) return;
+  if (!reached.empty()) {
+    return io_.post([on_ending = std::move(on_ending), reached = address_ + ": " + reached] {
+      call(on_ending, {.kind = Ending::Kind::not_done, .reason = reached});
+    });
+  }
   io_.post([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->drain_inbox();
   });
@@ -54,12 +74,12 @@ void Link::send(Command command, SteadyTime deadline, OnEnding on_ending) {
 
 std::string Link::limit_reached(std::size_t bytes) const {
   if (const std::size_t now = requests_; now >= options_.requests_in_flight) {
-    return address_ + ": " + std::to_string(now) + " requests in flight, limit " +
+    return std::to_string(now) + " requests in flight, limit " +
            std::to_string(options_.requests_in_flight);
   }
   // One that is larger by itself may go alone.
   if (const std::size_t now = bytes_; now > 0 && now + bytes > options_.bytes_in_flight) {
-    return address_ + ": " + std::to_string(now) + " bytes in flight, limit " +
+    return std::to_string(now) + " bytes in flight, limit " +
            std::to_string(options_.bytes_in_flight);
   }
   return {};
@@ -73,132 +93,202 @@ void Link::drain_inbox() {
     is_drain_posted_ = false;
   }
   for (Request& request : requests) {
-    if (is_closed_) {
-      end(request, {.kind = Ending::Kind::not_done, .reason = address_ + ": connection closed"});
-      continue;
-    }
     watch_deadline(request.deadline);
     waiting_.push_back(std::move(request));
   }
-  if (is_closed_) return;
+  if (is_closed_) return refuse_waiting(kClosed);
   if (session_) {
     start_writing();
-  } else if (!std::exchange(is_running_, true)) {
-    asio::co_spawn(context_, [self = shared_from_this()] { return self->run(); }, asio::detached);
+  } else if (!requests.empty() && !std::exchange(is_running_, true)) {
+    spawn(context_, [self = shared_from_this()] { return self->run(); });
   }
 }
+
+// ---- Connections, one after the other ----
 
 asio::awaitable<void> Link::run() {
   while (!is_closed_) {
-    auto session = std::make_shared<Session>(context_, options_);
+    opening_ = std::make_shared<Session>(context_, options_);
     try {
-      co_await session->open();
+      co_await opening_->open();
+      trouble_.clear();
     } catch (const SessionError& error) {
       trouble_ = error.what();
-      outage_.failed(trouble_);
       if (error.kind() == SessionError::Kind::refused) refuse_waiting(trouble_);
     }
-    if (trouble_.empty() && !is_closed_) {
-      ++generation_;
-      retry_.reset();
-      outage_.over();
-      session_ = session;
-      last_read_at_ = steady_clock::now();
-      start_writing();
-      co_await read_replies(session);
+    auto session = std::exchange(opening_, nullptr);
+    if (is_closed_) break;
+    if (trouble_.empty()) {
+      const SteadyTime since = steady_clock::now();
+      co_await serve(std::move(session));
+      retry_.lived(steady_clock::now() - since);
     }
-    trouble_.clear();
-    if (!is_closed_) co_await pause();
+    if (is_closed_) break;
+    outage_.failed(trouble_);
+    pause_timer_.expires_after(retry_.next());
+    error_code ignored;
+    co_await pause_timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  }
+  refuse_waiting(kClosed);
+}
+
+// Until the connection has ended, and all that left on it.
+asio::awaitable<void> Link::serve(std::shared_ptr<Session> session) {
+  ++generation_;
+  outage_.over();
+  session_ = session;
+  start_writing();
+  trouble_ = co_await read_replies(session);
+  break_off(trouble_);
+  // Only the writer knows which of its requests have not left after all.
+  while (is_writing_) {
+    error_code ignored;
+    co_await writing_over_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  }
+  for (Request& request : std::exchange(written_, {})) {
+    end(request, {.kind = Ending::Kind::unknown, .reason = address_ + ": " + trouble_});
   }
 }
 
-asio::awaitable<void> Link::pause() {
-  pause_timer_.expires_after(retry_.next());
-  boost::system::error_code ignored;
-  co_await pause_timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-}
-
-asio::awaitable<void> Link::read_replies(std::shared_ptr<Session> session) {
+asio::awaitable<std::string> Link::read_replies(std::shared_ptr<Session> session) {
+  std::string why;
   try {
     while (true) {
       Reply reply = co_await session->read();
-      last_read_at_ = steady_clock::now();
       do {
-        on_reply(std::move(reply));
+        if (written_.empty())
+          throw SessionError(SessionError::Kind::passing, "connection ended: a reply to nothing");
+        Request request = std::move(written_.front());
+        written_.pop_front();
+        end(request, {.kind = Ending::Kind::done, .reply = std::move(reply)});
       } while (session->take_received(reply));
     }
   } catch (const SessionError& error) {
-    on_broken(error.what());
+    why = error.what();
   }
+  co_return why;
 }
 
-void Link::on_reply(Reply reply) {
-  if (written_.empty()) return;
-  Request request = std::move(written_.front());
-  written_.pop_front();
-  end(request, {.kind = Ending::Kind::done, .reply = std::move(reply)});
+// The reader sees the end of the session, and does the rest.
+void Link::break_off(const std::string& why) {
+  if (const auto session = std::exchange(session_, nullptr)) session->close(why);
 }
 
-void Link::on_broken(const std::string& why) {
-  if (!session_) return;
-  session_->close();
-  session_.reset();
-  outage_.failed(why);
-  for (Request& request : std::exchange(written_, {})) {
-    end(request, {.kind = Ending::Kind::unknown, .reason = address_ + ": " + why});
-  }
+void Link::close() {
+  is_closed_ = true;
+  pause_timer_.cancel();
+  if (opening_) opening_->close(kClosed);
+  break_off(kClosed);
+  drain_inbox();
 }
 
-void Link::refuse_waiting(const std::string& why) {
-  for (Request& request : std::exchange(waiting_, {})) {
-    end(request, {.kind = Ending::Kind::not_done, .reason = address_ + ": " + why});
-  }
-}
+// ---- Writing ----
+
+// The bytes of one write stay in place here: the requests themselves may be answered before it
+// ends.
+struct Link::Batch {
+  struct Part {
+    Command command;
+    std::size_t begins_at;  // in the bytes of the write
+  };
+  struct Piece {
+    const Command* large;  // its body; null for a part of `copied`
+    std::size_t from;
+    std::size_t to;
+  };
+  std::vector<Part> parts;
+  std::string copied;  // heads, and bodies that are not large
+  std::vector<Piece> pieces;
+  std::vector<asio::const_buffer> buffers;
+};
 
 void Link::start_writing() {
   if (waiting_.empty() || std::exchange(is_writing_, true)) return;
-  asio::co_spawn(
-      context_, [self = shared_from_this(), session = session_] { return self->write_all(session); },
-      asio::detached);
+  spawn(context_,
+        [self = shared_from_this(), session = session_] { return self->write_all(session); });
 }
 
 asio::awaitable<void> Link::write_all(std::shared_ptr<Session> session) {
-  // The requests of one write, whose bytes must stay in place: a deque keeps what is pushed and popped elsewhere.
-  std::vector<std::pair<std::string, Command>> kept;
-  std::vector<asio::const_buffer> buffers;
+  Batch batch;
   while (session == session_ && !waiting_.empty()) {
-    kept.clear();
-    std::size_t bytes = 0;
-    const SteadyTime now = steady_clock::now();
-    while (!waiting_.empty() && kept.size() * 2 < kBuffersPerWrite && bytes < kBytesPerWrite) {
-      Request request = std::move(waiting_.front());
-      waiting_.pop_front();
-      bytes += request.bytes;
-      kept.emplace_back(std::move(request.head), std::move(request.command));
-      request.written_at = now;
-      written_.push_back(std::move(request));
-    }
-    buffers.clear();
-    for (const auto& [head, command] : kept) {
-      buffers.push_back(asio::buffer(head));
-      buffers.push_back(asio::buffer(command.body()));
-    }
-    try {
-      co_await session->write(buffers);
-    } catch (const SessionError& error) {
-      if (session == session_) on_broken(error.what());
-    }
+    fill(batch);
+    if (batch.parts.empty()) continue;
+    const Stream::Sent sent = co_await session->write(batch.buffers);
+    if (!sent.error) continue;
+    take_back(batch, sent.bytes);
+    if (session == session_) break_off("connection ended: " + sent.error.message());
   }
   is_writing_ = false;
-  // A new connection may have come while the old one's write was ending.
-  if (session_) start_writing();
+  writing_over_.cancel();
 }
+
+void Link::fill(Batch& batch) {
+  batch.parts.clear();
+  batch.copied.clear();
+  batch.pieces.clear();
+  batch.buffers.clear();
+  const SteadyTime now = steady_clock::now();
+  std::vector<Request> late;
+  std::size_t bytes = 0;
+  std::size_t cut = 0;  // where the copied bytes of the next piece begin
+  const auto end_piece = [&] {
+    if (cut < batch.copied.size()) batch.pieces.push_back({nullptr, cut, batch.copied.size()});
+    cut = batch.copied.size();
+  };
+  // Parts must not move: large bodies are sent from where they are.
+  batch.parts.reserve(kRequestsPerWrite);
+  while (!waiting_.empty() && batch.parts.size() < kRequestsPerWrite && bytes < kBytesPerWrite &&
+         batch.pieces.size() + 2 < kBuffersPerWrite) {
+    Request request = std::move(waiting_.front());
+    waiting_.pop_front();
+    if (request.deadline <= now) {
+      late.push_back(std::move(request));
+      continue;
+    }
+    Command& command = batch.parts.emplace_back(std::move(request.command), bytes).command;
+    const std::size_t before = batch.copied.size();
+    batch.copied += command.head();
+    bytes += batch.copied.size() - before + command.body().size();
+    if (command.body().size() <= kCopiedBytes) {
+      batch.copied += command.body();
+    } else {
+      end_piece();
+      batch.pieces.push_back({&command, 0, 0});
+    }
+    request.written_at = now;
+    written_.push_back(std::move(request));
+  }
+  end_piece();
+  for (const auto& [large, from, to] : batch.pieces) {
+    batch.buffers.push_back(large != nullptr ? asio::buffer(large->body())
+                                             : asio::buffer(batch.copied.data() + from, to - from));
+  }
+  for (Request& request : late) end_unsent(std::move(request), "the connection was busy");
+}
+
+// After a write that broke off: what has not begun to leave waits for the next connection.
+void Link::take_back(Batch& batch, std::size_t bytes_left) {
+  while (!batch.parts.empty() && batch.parts.back().begins_at >= bytes_left && !written_.empty()) {
+    Request request = std::move(written_.back());
+    written_.pop_back();
+    request.command = std::move(batch.parts.back().command);
+    batch.parts.pop_back();
+    if (request.on_ending) {
+      watch_deadline(request.deadline);
+      waiting_.push_front(std::move(request));
+    } else {
+      end(request, {});
+    }
+  }
+}
+
+// ---- Deadlines and endings ----
 
 void Link::watch_deadline(SteadyTime deadline) {
   if (deadline >= next_deadline_) return;
   next_deadline_ = deadline;
-  deadline_timer_.expires_at(deadline);
-  deadline_timer_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
+  deadline_timer_.expires_at(std::max(deadline, swept_at_ + kBetweenSweeps));
+  deadline_timer_.async_wait([weak = weak_from_this()](error_code error) {
     const auto self = weak.lock();
     if (!error && self) self->sweep();
   });
@@ -207,52 +297,71 @@ void Link::watch_deadline(SteadyTime deadline) {
 // Looks at all requests when the earliest deadline has passed: rare, as most calls end long before.
 void Link::sweep() {
   const SteadyTime now = steady_clock::now();
+  swept_at_ = now;
   next_deadline_ = SteadyTime::max();
-  SteadyTime earliest = SteadyTime::max();
-  std::vector<Request> late;
-  for (auto it = waiting_.begin(); it != waiting_.end();) {
-    if (it->deadline <= now) {
-      late.push_back(std::move(*it));
-      it = waiting_.erase(it);
-    } else {
-      earliest = std::min(earliest, it->deadline);
-      ++it;
-    }
-  }
-  bool is_dead = false;
-  std::vector<OnEnding> unknown;
-  for (Request& request : written_) {
-    if (!request.on_ending) continue;
-    if (request.deadline > now) {
-      earliest = std::min(earliest, request.deadline);
+  SteadyTime look_at = SteadyTime::max();
+
+  std::vector<Request> unsent;
+  auto kept = waiting_.begin();
+  for (Request& request : waiting_) {
+    if (request.deadline <= now) {
+      unsent.push_back(std::move(request));
       continue;
     }
-    is_dead = is_dead || (last_read_at_ < request.written_at && now - request.written_at >= kSilence);
-    unknown.push_back(std::exchange(request.on_ending, {}));
+    look_at = std::min(look_at, request.deadline);
+    if (&*kept != &request) *kept = std::move(request);
+    ++kept;
   }
-  if (earliest != SteadyTime::max()) watch_deadline(earliest);
-  const std::string why = trouble_.empty() ? "no connection yet" : trouble_;
-  for (Request& request : late) {
-    end(request, {.kind = Ending::Kind::not_done, .reason = address_ + ": timed out, not sent: " + why});
+  waiting_.erase(kept, waiting_.end());
+
+  // What has left keeps its place in the row, for its reply may still come.
+  std::vector<OnEnding> unanswered;
+  bool has_died = false;
+  for (Request& request : written_) {
+    if (request.deadline > now) {
+      look_at = std::min(look_at, request.deadline);
+      continue;
+    }
+    if (request.on_ending) unanswered.push_back(std::exchange(request.on_ending, {}));
+    has_died = has_died || is_dead(request, now, look_at);
   }
-  for (const OnEnding& on_ending : unknown) {
-    on_ending({.kind = Ending::Kind::unknown, .reason = address_ + ": timed out, no answer"});
+  if (look_at != SteadyTime::max()) watch_deadline(look_at);
+
+  const std::string why = session_           ? "the connection was busy"
+                          : trouble_.empty() ? "no connection yet"
+                                             : trouble_;
+  for (Request& request : unsent) end_unsent(std::move(request), why);
+  // These count on, until their replies have been swallowed.
+  for (const OnEnding& on_ending : unanswered) {
+    call(on_ending, {.kind = Ending::Kind::unknown, .reason = address_ + ": timed out, no answer"});
   }
-  if (is_dead) on_broken("no answer");
+  if (has_died) break_off("connection ended: no answer");
 }
 
-void Link::end(Request& request, Ending ending) {
+// Whether the server has been silent for too long; else when to look again.
+bool Link::is_dead(const Request& overdue, SteadyTime now, SteadyTime& look_at) const {
+  if (!session_) return false;
+  const SteadyTime dead_at = std::max(overdue.written_at, session_->heard_at()) + kSilence;
+  if (dead_at <= now) return true;
+  look_at = std::min(look_at, dead_at);
+  return false;
+}
+
+void Link::refuse_waiting(const std::string& why) {
+  for (Request& request : std::exchange(waiting_, {})) {
+    end(request, {.kind = Ending::Kind::not_done, .reason = address_ + ": " + why});
+  }
+}
+
+void Link::end_unsent(Request request, const std::string& why) noexcept {
+  end(request,
+      {.kind = Ending::Kind::not_done, .reason = address_ + ": timed out, not sent: " + why});
+}
+
+void Link::end(Request& request, Ending ending) noexcept {
   --requests_;
   bytes_ -= request.bytes;
-  if (request.on_ending) request.on_ending(std::move(ending));
-}
-
-void Link::close() {
-  is_closed_ = true;
-  pause_timer_.cancel();
-  drain_inbox();
-  refuse_waiting("connection closed");
-  on_broken("connection closed");
+  if (request.on_ending) call(request.on_ending, std::move(ending));
 }
 
 }  // namespace duly::redis

@@ -2,17 +2,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <random>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "duly/connection.h"
 
 namespace duly::redis {
 
-/// The waits between attempts to connect: 10 ms, doubled up to 1 s, each shortened by up to a half at random, so
-/// that many clients do not come back in the same moment.
+/// The waits between attempts to connect: 10 ms, doubled up to 1 s, each shortened by up to a half
+/// at random, so that many clients do not come back in the same moment.
 class Retry {
  public:
   std::chrono::milliseconds next() {
@@ -21,7 +24,10 @@ class Retry {
     return std::chrono::milliseconds{
         std::uniform_int_distribution<std::int64_t>(most.count() / 2, most.count())(random_)};
   }
-  void reset() { wait_ = kFirst; }
+  /// To be called when a connection has ended: one that lived has earned a quick return.
+  void lived(std::chrono::steady_clock::duration time) {
+    if (time >= kMost) wait_ = kFirst;
+  }
 
  private:
   static constexpr std::chrono::milliseconds kFirst{10};
@@ -30,15 +36,14 @@ class Retry {
   std::minstd_rand random_{static_cast<std::minstd_rand::result_type>(std::random_device{}())};
 };
 
-/// Says once that a connection fails, and once that it is back.
+/// Says once that a connection fails, for each reason, and once that it is back.
 class Outage {
  public:
   Outage(std::function<void(LogLevel, const std::string&)> log, std::string name)
       : log_(std::move(log)), name_(std::move(name)) {}
 
   void failed(const std::string& why) {
-    if (why == said_) return;
-    said_ = why;
+    if (said_.size() >= kMostReasons || !said_.insert(why).second) return;
     if (log_) log_(LogLevel::warning, name_ + ": " + why);
   }
   void over() {
@@ -48,9 +53,10 @@ class Outage {
   }
 
  private:
+  static constexpr std::size_t kMostReasons = 16;
   std::function<void(LogLevel, const std::string&)> log_;
   std::string name_;
-  std::string said_;
+  std::set<std::string> said_;
 };
 
 }  // namespace duly::redis

@@ -2,6 +2,7 @@
 
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -9,41 +10,65 @@ namespace duly::redis {
 namespace {
 
 namespace asio = boost::asio;
+using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kOpenLimit{5};
+constexpr const char* kTooLate = "no connection within 5 s";
+constexpr std::size_t kMostErrorText = 200;
 
-SessionError refusal(const Reply& reply) {
+bool is_passing(const Reply& reply) {
   const std::string_view word = reply.error_word();
-  const bool is_passing = word == "LOADING" || word == "BUSY" || word == "MASTERDOWN";
-  return {is_passing ? SessionError::Kind::passing : SessionError::Kind::refused, reply.text};
+  return word == "LOADING" || word == "BUSY" || word == "MASTERDOWN" || word == "CLUSTERDOWN" ||
+         reply.text.starts_with("ERR max number of clients");
+}
+
+// A name is nice to have: some users may not set it, and some names may not be set.
+bool is_about_the_name(const Reply& reply) {
+  const std::string_view word = reply.error_word();
+  return word == "NOPERM" || (word == "ERR" && !is_passing(reply));
 }
 
 }  // namespace
 
+std::string presentable(const std::string& error_text, const Url& url) {
+  // Redis quotes the arguments of a command it does not know: here they are the password.
+  std::string text = error_text.substr(0, error_text.find(", with args beginning"));
+  if (url.password && url.password->size() >= 4) {
+    for (std::size_t at = text.find(*url.password); at != std::string::npos;
+         at = text.find(*url.password)) {
+      text.replace(at, url.password->size(), "...");
+    }
+  }
+  if (text.size() > kMostErrorText) text = text.substr(0, kMostErrorText) + "...";
+  return text;
+}
+
 Session::Session(asio::io_context& context, const LinkOptions& options)
-    : context_(context), options_(options), stream_(make_stream(context, options)) {}
+    : context_(context), options_(options) {}
 
 asio::awaitable<void> Session::open() {
-  enum class State { opening, late, over };
-  const auto state = std::make_shared<State>(State::opening);
   asio::steady_timer limit(context_, kOpenLimit);
-  limit.async_wait([this, state](boost::system::error_code error) {
-    if (error || *state != State::opening) return;
-    *state = State::late;
-    stream_->close();
+  // A timer that has fired may come after this, and after the session: it asks first.
+  const auto opening = std::make_shared<Session*>(this);
+  limit.async_wait([weak = std::weak_ptr(opening)](boost::system::error_code error) {
+    const auto still = weak.lock();
+    if (!error && still) (*still)->close(kTooLate);
   });
   try {
+    stream_ = make_stream(context_, options_);
     co_await stream_->connect();
+    if (!closed_because_.empty()) throw SessionError(SessionError::Kind::passing, closed_because_);
+    heard_at_ = steady_clock::now();
     co_await handshake();
-  } catch (const boost::system::system_error& error) {
-    const bool is_late = std::exchange(*state, State::over) == State::late;
-    throw SessionError(SessionError::Kind::passing,
-                       is_late ? "no connection within 5 s" : error.code().message());
   } catch (const SessionError&) {
-    if (std::exchange(*state, State::over) != State::late) throw;
-    throw SessionError(SessionError::Kind::passing, "no connection within 5 s");
+    throw;
+  } catch (const boost::system::system_error& error) {
+    throw SessionError(SessionError::Kind::passing,
+                       closed_because_.empty() ? error.code().message() : closed_because_);
+  } catch (const std::exception& error) {
+    throw SessionError(SessionError::Kind::passing,
+                       closed_because_.empty() ? error.what() : closed_because_);
   }
-  *state = State::over;
 }
 
 asio::awaitable<void> Session::handshake() {
@@ -62,11 +87,14 @@ asio::awaitable<void> Session::handshake() {
   std::string bytes;
   for (const Command& command : commands) bytes += command.head() + command.body();
   const std::vector<asio::const_buffer> all{asio::buffer(bytes)};
-  co_await stream_->write(all);
+  const Stream::Sent sent = co_await write(all);
+  if (sent.error) throw SessionError(SessionError::Kind::passing, ended(sent.error));
   for (std::size_t i = 0; i < commands.size(); ++i) {
     const Reply reply = co_await read();
-    // A name is nice to have: some users may not set it.
-    if (reply.is_error() && i < required) throw refusal(reply);
+    if (!reply.is_error() || (i >= required && is_about_the_name(reply))) continue;
+    throw SessionError(
+        is_passing(reply) ? SessionError::Kind::passing : SessionError::Kind::refused,
+        presentable(reply.text, url));
   }
 }
 
@@ -79,7 +107,8 @@ bool Session::take_received(Reply& reply) {
     case Codec::Next::broken:
       break;
   }
-  throw SessionError(SessionError::Kind::passing, "what came is no Redis reply");
+  throw SessionError(SessionError::Kind::passing,
+                     "connection ended: what came is no reply of Redis");
 }
 
 asio::awaitable<Reply> Session::read() {
@@ -89,19 +118,25 @@ asio::awaitable<Reply> Session::read() {
     try {
       size = co_await stream_->read(asio::buffer(buffer_));
     } catch (const boost::system::system_error& error) {
-      throw SessionError(SessionError::Kind::passing, "connection ended: " + error.code().message());
+      throw SessionError(SessionError::Kind::passing, ended(error.code()));
     }
+    heard_at_ = steady_clock::now();
     codec_.feed({buffer_.data(), size});
   }
   co_return reply;
 }
 
-asio::awaitable<void> Session::write(const std::vector<asio::const_buffer>& buffers) {
-  try {
-    co_await stream_->write(buffers);
-  } catch (const boost::system::system_error& error) {
-    throw SessionError(SessionError::Kind::passing, "connection ended: " + error.code().message());
-  }
+asio::awaitable<Stream::Sent> Session::write(const std::vector<asio::const_buffer>& buffers) {
+  return stream_->write(buffers);
+}
+
+void Session::close(const std::string& why) {
+  if (closed_because_.empty()) closed_because_ = why;
+  if (stream_) stream_->close();
+}
+
+std::string Session::ended(const boost::system::error_code& error) const {
+  return closed_because_.empty() ? "connection ended: " + error.message() : closed_because_;
 }
 
 }  // namespace duly::redis

@@ -1,6 +1,6 @@
 #pragma once
 
-// For src/redis only: one live connection, from connecting to the end of the handshake.
+// For src/redis only: one live connection, from connecting to its end.
 #include <array>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
@@ -28,28 +28,39 @@ class SessionError : public std::runtime_error {
   Kind kind_;
 };
 
-/// Sends commands and reads replies in order. Reading and writing may go on at once, each by one caller.
+/// Sends commands and reads replies in order. Reading and writing may go on at once, each by one
+/// caller.
 class Session {
  public:
   Session(boost::asio::io_context& context, const LinkOptions& options);
 
   /// Connects and says who we are, within 5 s. Throws SessionError.
   boost::asio::awaitable<void> open();
-  /// The next reply. Throws SessionError when the connection ends.
+  /// The next reply. Throws SessionError when the connection ends, or what came is no reply.
   boost::asio::awaitable<Reply> read();
   /// The next reply if it has already been received.
   bool take_received(Reply& reply);
-  boost::asio::awaitable<void> write(const std::vector<boost::asio::const_buffer>& buffers);
-  void close() { stream_->close(); }
+  boost::asio::awaitable<Stream::Sent> write(const std::vector<boost::asio::const_buffer>& buffers);
+  /// Ends what is under way; it is the reason that read() then throws.
+  void close(const std::string& why);
+
+  /// When anything at all came last.
+  [[nodiscard]] SteadyTime heard_at() const noexcept { return heard_at_; }
 
  private:
   boost::asio::awaitable<void> handshake();
+  [[nodiscard]] std::string ended(const boost::system::error_code& error) const;
 
   boost::asio::io_context& context_;
   const LinkOptions& options_;
   std::unique_ptr<Stream> stream_;
+  std::string closed_because_;  // empty: we have not closed it
+  SteadyTime heard_at_{};
   Codec codec_;
   std::array<char, 64UL * 1024> buffer_{};
 };
+
+/// An error reply as it may be shown: one short line, without what we have sent.
+std::string presentable(const std::string& error_text, const Url& url);
 
 }  // namespace duly::redis

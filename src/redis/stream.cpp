@@ -1,6 +1,8 @@
 #include "src/redis/stream.h"
 
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
 #include "src/redis/tcp.h"
@@ -19,8 +21,11 @@ class PlainStream : public Stream {
   asio::awaitable<std::size_t> read(asio::mutable_buffer into) override {
     co_return co_await socket_.async_read_some(into, asio::use_awaitable);
   }
-  asio::awaitable<void> write(const std::vector<asio::const_buffer>& buffers) override {
-    co_await asio::async_write(socket_, buffers, asio::use_awaitable);
+  asio::awaitable<Sent> write(const std::vector<asio::const_buffer>& buffers) override {
+    Sent sent;
+    sent.bytes = co_await asio::async_write(socket_, buffers,
+                                            asio::redirect_error(asio::use_awaitable, sent.error));
+    co_return sent;
   }
   void close() override {
     boost::system::error_code ignored;
@@ -45,9 +50,11 @@ class TcpStream final : public PlainStream<asio::ip::tcp::socket> {
 
 class UnixStream final : public PlainStream<asio::local::stream_protocol::socket> {
  public:
-  UnixStream(asio::io_context& context, std::string path) : PlainStream(context), path_(std::move(path)) {}
+  UnixStream(asio::io_context& context, std::string path)
+      : PlainStream(context), path_(std::move(path)) {}
   asio::awaitable<void> connect() override {
-    co_await socket().async_connect(asio::local::stream_protocol::endpoint(path_), asio::use_awaitable);
+    co_await socket().async_connect(asio::local::stream_protocol::endpoint(path_),
+                                    asio::use_awaitable);
   }
 
  private:

@@ -1,5 +1,10 @@
+#include <openssl/x509v3.h>
+
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/ssl.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <stdexcept>
 
 #include "duly/error.h"
 #include "src/redis/stream.h"
@@ -14,8 +19,8 @@ using boost::system::error_code;
 
 void require_file(const error_code& error, const char* what, const std::filesystem::path& file) {
   if (!error) return;
-  throw Error(ErrorCode::invalid_argument,
-              std::string(what) + ": " + file.string() + ": " + error.message() + ", expected a readable PEM file");
+  throw Error(ErrorCode::invalid_argument, std::string(what) + ": " + file.string() + ": " +
+                                               error.message() + ", expected a readable PEM file");
 }
 
 ssl::context make_context(const LinkOptions& options) {
@@ -25,6 +30,10 @@ ssl::context make_context(const LinkOptions& options) {
   error_code error;
   if (options.ca_file.empty()) {
     context.set_default_verify_paths(error);
+    if (error) {
+      throw Error(ErrorCode::invalid_argument, "CA files of the system: " + error.message() +
+                                                   ", expected readable ones or a CA file");
+    }
   } else {
     context.load_verify_file(options.ca_file.string(), error);
     require_file(error, "CA file", options.ca_file);
@@ -39,30 +48,46 @@ ssl::context make_context(const LinkOptions& options) {
   return context;
 }
 
-bool is_address(const std::string& host) {
-  error_code error;
-  asio::ip::make_address(host, error);
-  return !error;
-}
-
 class TlsStream final : public Stream {
  public:
   TlsStream(asio::io_context& context, const LinkOptions& options)
       : url_(options.url), tls_(make_context(options)), stream_(context, tls_) {
-    stream_.set_verify_callback(ssl::host_name_verification(url_.host));
-    // RFC 6066: a server name is a host name, never an address.
-    if (!is_address(url_.host)) SSL_set_tlsext_host_name(stream_.native_handle(), url_.host.c_str());
+    SSL* const tls = stream_.native_handle();
+    bool is_set = false;
+    if (is_ip_address(url_.host)) {
+      is_set = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), url_.host.c_str()) == 1;
+    } else {
+      // RFC 6066: a server name is a host name, never an address.
+      SSL_set_tlsext_host_name(tls, url_.host.c_str());
+      is_set = SSL_set1_host(tls, url_.host.c_str()) == 1;
+    }
+    // Never go on with a certificate of just anybody.
+    if (!is_set)
+      throw Error(ErrorCode::invalid_argument, "redis url: host that no certificate can name");
   }
 
   asio::awaitable<void> connect() override {
     co_await connect_tcp(stream_.next_layer(), url_.host, url_.port);
-    co_await stream_.async_handshake(ssl::stream_base::client, asio::use_awaitable);
+    error_code error;
+    co_await stream_.async_handshake(ssl::stream_base::client,
+                                     asio::redirect_error(asio::use_awaitable, error));
+    if (!error) co_return;
+    if (const auto verdict = SSL_get_verify_result(stream_.native_handle()); verdict != X509_V_OK) {
+      throw std::runtime_error(std::string("server certificate: ") +
+                               X509_verify_cert_error_string(verdict));
+    }
+    throw boost::system::system_error(error);
   }
   asio::awaitable<std::size_t> read(asio::mutable_buffer into) override {
     co_return co_await stream_.async_read_some(into, asio::use_awaitable);
   }
-  asio::awaitable<void> write(const std::vector<asio::const_buffer>& buffers) override {
-    co_await asio::async_write(stream_, buffers, asio::use_awaitable);
+  asio::awaitable<Sent> write(const std::vector<asio::const_buffer>& buffers) override {
+    Sent sent;
+    sent.bytes = co_await asio::async_write(stream_, buffers,
+                                            asio::redirect_error(asio::use_awaitable, sent.error));
+    // What the engine took last may have left before the error: how much of it, it does not say.
+    if (sent.error) sent.bytes = asio::buffer_size(buffers);
+    co_return sent;
   }
   void close() override {
     error_code ignored;

@@ -1,6 +1,7 @@
 #include "tests/support/fake_server.h"
 
 #include <arpa/inet.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,7 +12,7 @@ namespace duly::testing {
 
 FakePeer::~FakePeer() { ::close(fd_); }
 
-bool FakePeer::fill() {
+bool FakePeer::receive() {
   std::array<char, 4096> bytes{};
   const ssize_t got = ::recv(fd_, bytes.data(), bytes.size(), 0);
   if (got <= 0) return false;
@@ -22,7 +23,7 @@ bool FakePeer::fill() {
 std::string FakePeer::take_line() {
   std::size_t end = unread_.find("\r\n");
   while (end == std::string::npos) {
-    if (!fill()) return {};
+    if (!receive()) return {};
     end = unread_.find("\r\n");
   }
   std::string line = unread_.substr(0, end);
@@ -39,7 +40,7 @@ std::vector<std::string> FakePeer::read_command() {
     if (length.empty()) return {};
     const std::size_t size = std::stoul(length.substr(1));
     while (unread_.size() < size + 2) {
-      if (!fill()) return {};
+      if (!receive()) return {};
     }
     word = unread_.substr(0, size);
     unread_.erase(0, size + 2);
@@ -55,9 +56,18 @@ void FakePeer::write(std::string_view bytes) const {
   }
 }
 
+bool FakePeer::write_slowly(std::string_view bytes, std::chrono::milliseconds pause) const {
+  for (const char byte : bytes) {
+    write({&byte, 1});
+    pollfd waited{.fd = fd_, .events = POLLIN, .revents = 0};
+    if (::poll(&waited, 1, static_cast<int>(pause.count())) != 0) return false;
+  }
+  return true;
+}
+
 bool FakePeer::wait_until_closed() {
   const std::size_t before = unread_.size();
-  while (fill()) {
+  while (receive()) {
   }
   return unread_.size() == before;
 }
@@ -71,6 +81,8 @@ FakeServer::FakeServer(Script script) : script_(std::move(script)) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof(address);
   auto* const raw = reinterpret_cast<sockaddr*>(&address);
+  const int small = 4096;
+  ::setsockopt(listener_, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
   if (listener_ < 0 || ::bind(listener_, raw, length) != 0 || ::listen(listener_, 16) != 0 ||
       ::getsockname(listener_, raw, &length) != 0) {
     throw std::runtime_error("fake server: no port");

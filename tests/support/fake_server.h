@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -21,14 +22,17 @@ class FakePeer {
 
   /// The words of the next command; empty when the other side has closed.
   std::vector<std::string> read_command();
+  /// Takes in whatever comes next, for read_command(); false when the other side has closed.
+  bool receive();
   void write(std::string_view bytes) const;
+  /// One byte at a time; false when the other side has closed or sent something meanwhile.
+  bool write_slowly(std::string_view bytes, std::chrono::milliseconds pause) const;
   /// Stays silent until the other side closes; true if it sent nothing more meanwhile.
   bool wait_until_closed();
   /// From another thread: ends what the script waits for.
   void cut() const;
 
  private:
-  bool fill();
   [[nodiscard]] std::string take_line();
 
   int fd_;
@@ -37,7 +41,7 @@ class FakePeer {
 
 /// A server on a free port of 127.0.0.1 that answers as the test says: `script` runs for each
 /// connection, in a thread of its own, with its number (0, 1, ...); the connection closes when it
-/// returns.
+/// returns. It takes in little that no script reads: who writes much to it soon waits.
 class FakeServer {
  public:
   using Script = std::function<void(FakePeer&, int number)>;
