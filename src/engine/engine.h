@@ -38,6 +38,7 @@ struct ClaimReply {
   std::optional<std::chrono::microseconds> next_in{};
   bool is_parked = false;  ///< The caller's waiter will be told of due jobs; else it is to claim again when it can.
   bool is_keeper = false;  ///< Parked, and the one to look again in `next_in`; others wait for a message.
+  std::size_t idle = 0;    ///< Of a parked caller that is not the keeper: so many wait as it does.
   std::chrono::sys_time<std::chrono::microseconds> now{};  ///< Redis's clock when it claimed.
 };
 

@@ -150,7 +150,7 @@ Result<std::vector<PutResult>> put(const Reply& reply, const std::vector<NewJob>
 
 Result<ClaimReply> claim(Reply reply, const QueueName& queue, Milliseconds lease) {
   constexpr std::size_t kColumns = 5;
-  if (reply.items.size() != 5 || reply.items[0].text != "jobs" ||
+  if (reply.items.size() < 5 || reply.items[0].text != "jobs" ||
       reply.items[4].items.size() % kColumns != 0) {
     return unexpected("claim");
   }
@@ -160,6 +160,7 @@ Result<ClaimReply> claim(Reply reply, const QueueName& queue, Milliseconds lease
   if (reply.items[2].integer >= 0) result.next_in = std::chrono::microseconds{reply.items[2].integer};
   result.is_parked = !reply.items[3].text.empty();
   result.is_keeper = reply.items[3].text == "keeper";
+  if (reply.items.size() > 5) result.idle = static_cast<std::size_t>(reply.items[5].integer);
   std::vector<Reply>& cells = reply.items[4].items;
   result.jobs.reserve(cells.size() / kColumns);
   for (std::size_t i = 0; i < cells.size(); i += kColumns) {

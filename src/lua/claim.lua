@@ -9,7 +9,8 @@
 --        as          'records' for packed rows; 'pairs', or nothing, for plain ones
 -- reply  {'jobs', now_us, next_us, role, rows}
 --        next_us     until the next due time or lease end; 0: look again at once; -1: nothing waits
---        role        'keeper': look again in next_us; 'idle': wait for a message; '' without waiter, or if full
+--        role        'keeper': look again in next_us; 'idle': wait for a message, and behind the rows follows how
+--                    many are idle; '' without waiter, or if full
 --        rows        each {name, value, ...}; packed: id, due_at_ms, token, attempt, record, id, ... in one list
 local CLAIM = 'token most lease_ms waiter as'
 
@@ -216,6 +217,9 @@ function duly.claim(keys, argv)
     else
       role = wake.park(q, waiter, was_overdue, now)
     end
+  end
+  if role == 'idle' then
+    return { 'jobs', now_us, next_us, role, rows, redis.call('ZCARD', q.idle) }
   end
   return { 'jobs', now_us, next_us, role, rows }
 end

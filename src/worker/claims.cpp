@@ -9,6 +9,9 @@ namespace {
 // Every worker looks by itself now and then: messages only make things faster.
 constexpr std::chrono::milliseconds kSafetyLook{1000};
 constexpr std::chrono::milliseconds kPauseAfterError{200};
+// A job that waits for so long has no keeper to look after it (OVERDUE_MS of wake.lua, and a bit).
+constexpr std::chrono::milliseconds kOverdue{25};
+constexpr std::chrono::milliseconds kSecondLook{100};
 // For the word to the other workers that this one leaves; without it they notice by themselves.
 constexpr std::chrono::milliseconds kFarewell{500};
 
@@ -161,7 +164,11 @@ void Claims::on_reply(const std::shared_ptr<Line>& line, std::size_t asked, Stea
     line->wants = true;
   } else {
     SteadyTime look_at = safety_look();
-    if (reply.is_keeper && reply.next_in) look_at = std::min(look_at, claimed_at + *reply.next_in);
+    if (reply.next_in) {
+      look_at = std::min(look_at, claimed_at + *reply.next_in +
+                                      (reply.is_keeper ? std::chrono::microseconds{0}
+                                                       : second_look(reply.idle)));
+    }
     if (look_at < line->look_at) look_later(line, look_at);
   }
   hooks_.on_tasks(std::move(tasks));
@@ -182,6 +189,13 @@ void Claims::look_later(const std::shared_ptr<Line>& line, SteadyTime when) {
 SteadyTime Claims::safety_look() {
   return std::chrono::steady_clock::now() + kSafetyLook +
          std::chrono::milliseconds{std::uniform_int_distribution<int>(0, 1000)(random_)};
+}
+
+// A keeper that has died leaves its job waiting. So each idle worker looks a little later, at random, the more
+// of them there are the rarer: together about ten times a second while jobs are due, whatever their number.
+std::chrono::microseconds Claims::second_look(std::size_t idle) {
+  const auto most = static_cast<std::int64_t>(std::max<std::size_t>(idle, 1)) * kSecondLook.count();
+  return kOverdue + std::chrono::milliseconds{std::uniform_int_distribution<std::int64_t>(0, most)(random_)};
 }
 
 void Claims::stop() {

@@ -43,6 +43,7 @@ class Claims {
                 Result<ClaimReply> result);
   void look_later(const std::shared_ptr<Line>& line, SteadyTime when);
   [[nodiscard]] SteadyTime safety_look();
+  [[nodiscard]] std::chrono::microseconds second_look(std::size_t idle);
 
   std::shared_ptr<Connection::Shared> shared_;
   Milliseconds lease_;
