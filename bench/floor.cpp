@@ -5,7 +5,7 @@
 namespace duly::bench {
 namespace {
 
-constexpr std::size_t kIdLength = 26;
+constexpr std::size_t kIdLength = 20;
 constexpr std::size_t kPayload = 100;
 
 }  // namespace

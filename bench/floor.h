@@ -47,7 +47,7 @@ class Floor {
   /// `name` begins the names of the two keys, `id_begin` all ids.
   Floor(int port, const std::string& name, Form form, std::string id_begin = "");
 
-  /// Stores `due_at_ms.size()` jobs of 100 bytes under fresh ids of 26 characters.
+  /// Stores `due_at_ms.size()` jobs of 100 bytes under fresh ids of 20 characters.
   void put(std::span<const std::int64_t> due_at_ms);
   /// Removes the jobs of the last put.
   void finish();

@@ -30,7 +30,7 @@ class Name {
   std::string text_;
 };
 
-/// Names one job in its queue: 1 .. 128 bytes, printable ASCII without blanks. A fresh one has 22
+/// Names one job in its queue: 1 .. 128 bytes, printable ASCII without blanks. A fresh one has 20
 /// letters and digits that sort by creation time.
 using JobId = Name<struct JobIdTag>;
 

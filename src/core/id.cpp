@@ -19,8 +19,8 @@ constexpr std::uint64_t power(std::uint64_t base, int exponent) {
   return exponent == 0 ? 1 : base * power(base, exponent - 1);
 }
 
-// The random part of an id: 3 and 10 characters of base 62, in two numbers.
-constexpr int kHighDigits = 3;
+// The random part of an id: 2 and 10 characters of base 62, in two numbers.
+constexpr int kHighDigits = 2;
 constexpr int kLowDigits = 10;
 constexpr std::uint64_t kHighEnd = power(62, kHighDigits);
 constexpr std::uint64_t kLowEnd = power(62, kLowDigits);
@@ -77,8 +77,8 @@ JobId IdSource::job_id() {
     if (++high_ == kHighEnd) renew(last_ms_ + 1);
   }
   std::string text;
-  text.reserve(22);
-  append_digits(text, static_cast<std::uint64_t>(last_ms_), 9, kBase62);
+  text.reserve(20);
+  append_digits(text, static_cast<std::uint64_t>(last_ms_), 8, kBase62);
   append_digits(text, high_, kHighDigits, kBase62);
   append_digits(text, low_, kLowDigits, kBase62);
   return JobId(std::move(text));

@@ -15,9 +15,9 @@ class IdSource {
   IdSource();  ///< Seeded by the system, on the system's clock.
   explicit IdSource(std::function<SystemTime()> now);  ///< On another clock; it may step back.
 
-  /// 22 characters of base 62 in ASCII order (0-9 A-Z a-z): 9 of milliseconds, then 13, or 77
-  /// bits, random, that count up within a millisecond. Four characters less than a ULID spare Redis
-  /// 16 bytes a job.
+  /// 20 characters of base 62 in ASCII order (0-9 A-Z a-z): 8 of milliseconds (to the year 8889),
+  /// then 12, or 71 bits, random, that count up within a millisecond. Up to 20 characters cost Redis
+  /// 16 bytes a job less than a ULID's 26.
   JobId job_id();
 
   /// 15 characters of an alphabet in ASCII order (- 0-9 A-Z _ a-z): 42 bits of milliseconds, 48
@@ -37,7 +37,7 @@ class IdSource {
   std::mt19937_64 random_;
   std::int64_t last_ms_ = 0;
   std::uint64_t low_ = 0;   // the random part of the last id: its lower 10 characters ...
-  std::uint64_t high_ = 0;  // ... and the upper 3.
+  std::uint64_t high_ = 0;  // ... and the upper 2.
   std::uint64_t token_ = 0;  // the random part of the last token
 };
 

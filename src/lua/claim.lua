@@ -48,19 +48,13 @@ local function read_records(q, ids)
   return records, got
 end
 
--- One row of a reply.
-local function put_row(rows, packed, q, job)
-  if packed then
-    local at = #rows
-    rows[at + 1], rows[at + 2], rows[at + 3], rows[at + 4], rows[at + 5] =
-      job.id, job.due_at, job.token, job.attempt, job.record
-    return
-  end
-  local policy = record.policy(job.record)
-  rows[#rows + 1] = {
-    'id', job.id, 'token', job.token, 'type', record.type(job.record), 'payload', record.payload(job.record),
-    'attempt', job.attempt, 'max_attempts', policy.max_attempts, 'due_at_ms', job.due_at,
-    'put_at_ms', record.put_at(job.record), 'timeout_ms', policy.timeout_ms, 'lease_ms', job.lease_ms,
+-- One plain row of a reply.
+local function plain_row(id, token, bytes, attempt, due_at, lease_ms)
+  local policy = record.policy(bytes)
+  return {
+    'id', id, 'token', token, 'type', record.type(bytes), 'payload', record.payload(bytes), 'attempt', attempt,
+    'max_attempts', policy.max_attempts, 'due_at_ms', due_at, 'put_at_ms', record.put_at(bytes),
+    'timeout_ms', policy.timeout_ms, 'lease_ms', lease_ms,
   }
 end
 
@@ -79,13 +73,29 @@ local function rows_again(q, token, packed, now)
       local bytes = redis.call('HGET', q.jobs, id)
       if bytes and record.is_readable(bytes) then
         local t = tries.of(q, id)
-        put_row(rows, packed, q, { id = id, due_at = now, token = name, record = bytes,
-          attempt = t.failures + t.lost + 1, lease_ms = math.max(0, ends_at - now) })
+        local attempt, at = t.failures + t.lost + 1, #rows
+        if packed then
+          rows[at + 1], rows[at + 2], rows[at + 3], rows[at + 4], rows[at + 5] = id, now, name, attempt, bytes
+        else
+          rows[at + 1] = plain_row(id, name, bytes, attempt, now, math.max(0, ends_at - now))
+        end
       end
     end
     part = part + 1
     name = token .. '.' .. part
   end
+end
+
+-- The token of a claim's next lease: its own, then with '.2', '.3' ...; one that is left of an earlier claim by
+-- this token is passed over. Answers it and its number.
+local function next_token(q, token, part)
+  if part == 0 then
+    return token, 1
+  end
+  repeat
+    part = part + 1
+  until redis.call('HEXISTS', q.held, token .. '.' .. part) == 0
+  return token .. '.' .. part, part
 end
 
 -- Takes up to `most` due jobs. Answers rows, whether there may be more, and whether the first was overdue.
@@ -96,9 +106,9 @@ local function take(q, a, now, most, lease_ms, packed)
   if found == 0 then
     return rows, false, false
   end
-  local ids, dues = {}, {}
+  local ids = {}
   for i = 1, found do
-    ids[i], dues[i] = due[2 * i - 1], tonumber(due[2 * i])
+    ids[i] = due[2 * i - 1]
   end
   local records, n = read_records(q, ids)
   if n < found then
@@ -110,58 +120,72 @@ local function take(q, a, now, most, lease_ms, packed)
 
   -- Writes: what frees memory first.
   redis.call('ZREMRANGEBYRANK', q.due, 0, n - 1)
-  local token, token_of, holds, lateness, dropped, taken = a.given.token, {}, {}, 0, 0, 0
-  local parts = 0
+  local byte, at, lateness, dropped, taken = string.byte, 0, 0, 0, 0
+  local due_text, due_at, late -- of the last job: many are due at one time
+  local holds, parts = {}, 0 -- by length of lease; one for most claims
+  local hold, length, token, count, list
   for i = 1, n do
-    local bytes = records[i]
+    local id, bytes = ids[i], records[i]
+    local format, flags
+    if bytes then
+      format, flags = byte(bytes, 7, 8)
+    end
     if not bytes then
       dropped = dropped + 1
-    elseif not record.is_readable(bytes) then
+    elseif (format ~= 1 or flags ~= 0 or #bytes < 9 + (byte(bytes, 9) or 256)) and not record.is_readable(bytes) then
       local t = tries.unpack(entries and entries[i])
       t.error, t.last_at = 'record is damaged or of an unknown format', now
-      tries.bury(q, ids[i], t, 'unreadable', now)
+      tries.bury(q, id, t, 'unreadable', now)
     else
-      local own = record.lease_ms(bytes)
-      local length = own > 0 and own or lease_ms
-      local name = token_of[length]
-      if not name then
-        parts = parts + 1
-        name = token
-        if parts > 1 then
-          name = token .. '.' .. parts
-          while redis.call('HEXISTS', q.held, name) == 1 do -- left of an earlier claim by this token
-            parts = parts + 1
-            name = token .. '.' .. parts
-          end
+      local own = flags == 0 and 0 or record.lease_ms(bytes)
+      own = own > 0 and own or lease_ms
+      if own ~= length then
+        if hold then
+          hold.count = count
         end
-        token_of[length] = name
-        holds[name] = { length = length, ids = {} }
+        length = own
+        hold = holds[length]
+        if not hold then
+          hold = { ids = {}, count = 0 }
+          hold.token, parts = next_token(q, a.given.token, parts)
+          holds[length] = hold
+        end
+        token, list, count = hold.token, hold.ids, hold.count
       end
-      local list = holds[name].ids
-      list[#list + 1] = ids[i]
+      count = count + 1
+      list[count] = id
       local attempt = 1
       if entries and entries[i] then
         local t = tries.unpack(entries[i])
         attempt = t.failures + t.lost + 1
       end
-      taken = taken + 1
-      local late = now - dues[i]
-      if late > 1000 then -- a due time in the past is no lateness
-        late = math.min(late, math.max(0, now - record.put_at(bytes)))
+      if due[2 * i] ~= due_text then
+        due_text = due[2 * i]
+        due_at = tonumber(due_text)
+        late = now - due_at
       end
-      lateness = lateness + late
-      put_row(rows, packed, q, { id = ids[i], due_at = dues[i], token = name, attempt = attempt,
-        record = bytes, lease_ms = length })
+      if late > 1000 then -- a due time in the past is no lateness
+        lateness = lateness + math.min(late, math.max(0, now - record.put_at(bytes)))
+      else
+        lateness = lateness + late
+      end
+      taken = taken + 1
+      if packed then
+        rows[at + 1], rows[at + 2], rows[at + 3], rows[at + 4], rows[at + 5] = id, due_at, token, attempt, bytes
+        at = at + 5
+      else
+        rows[taken] = plain_row(id, token, bytes, attempt, due_at, length)
+      end
     end
   end
-  for name, hold in pairs(holds) do
-    redis.call('ZADD', q.leases, now + hold.length, name)
-    redis.call('HSET', q.held, name, table.concat(hold.ids, ' '))
+  for lease_length, one in pairs(holds) do
+    redis.call('ZADD', q.leases, now + lease_length, one.token)
+    redis.call('HSET', q.held, one.token, table.concat(one.ids, ' '))
   end
   queue.count(q, 'claimed', taken)
   queue.count(q, 'lateness_ms', lateness)
   queue.count(q, 'dropped', dropped)
-  return rows, n >= most or n < found or taken < n, dues[1] < now - 20
+  return rows, n >= most or n < found or taken < n, tonumber(due[2]) < now - 20
 end
 
 function duly.claim(keys, argv)

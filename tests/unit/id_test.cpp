@@ -20,11 +20,11 @@ SystemTime at(std::int64_t ms) { return SystemTime{Milliseconds{ms}}; }
 
 const std::string kBase62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// The first nine characters of an id as a number.
+/// The first eight characters of an id as a number.
 std::int64_t id_ms(const JobId& id) {
   const std::string& alphabet = kBase62;
   std::int64_t ms = 0;
-  for (const char c : id.text().substr(0, 9)) {
+  for (const char c : id.text().substr(0, 8)) {
     ms = ms * 62 + static_cast<std::int64_t>(alphabet.find(c));
   }
   return ms;
@@ -42,7 +42,7 @@ TEST(IdSource, AnIdBeginsWithItsMoment) {
 
   const JobId id = source.job_id();
 
-  EXPECT_EQ(id.text().size(), 22U);
+  EXPECT_EQ(id.text().size(), 20U);
   EXPECT_EQ(id.text().find_first_not_of(kBase62), std::string::npos);
   EXPECT_EQ(id_ms(id), kNow_ms);
   EXPECT_EQ(check_id(id), std::nullopt);
@@ -50,7 +50,7 @@ TEST(IdSource, AnIdBeginsWithItsMoment) {
 
 TEST(IdSource, AnIdWrittenByHandForAKnownMoment) {
   IdSource source([] { return at(1'469'918'176'385); });
-  EXPECT_EQ(source.job_id().text().substr(0, 9), "00PsTqrrd");
+  EXPECT_EQ(source.job_id().text().substr(0, 8), "0PsTqrrd");
 }
 
 TEST(IdSource, ATokenHasFifteenCharactersAndPassesTheCheck) {
