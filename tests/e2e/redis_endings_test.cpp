@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <vector>
 
@@ -14,6 +16,22 @@ using namespace std::chrono_literals;
 
 // No name means no handshake: the first command is ours.
 LinkOptions bare() { return {.client_name = ""}; }
+
+/// A folder in /tmp for the time of a test.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = "/tmp/duly-endings-XXXXXX";
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 void answer_all(FakePeer& peer) {
   while (!peer.read_command().empty()) peer.write("+OK\r\n");
@@ -83,20 +101,26 @@ TEST(RedisEndings, ACutBeforeSendingLosesNothing) {
   EXPECT_EQ(link.text_of({"PING"}), "second");
 }
 
-TEST(RedisEndings, WhatHasNotBegunToLeaveWhenTheConnectionBreaksLeavesOnTheNext) {
-  FakeServer server([](FakePeer& peer, int number) {
-    if (number == 0) {
-      peer.receive();
-      return;
-    }
-    answer_all(peer);
-  });
+TEST(RedisEndings, WhatHasNotBegunToLeaveWhenAWriteBreaksOffLeavesOnTheNextConnection) {
+  const Folder folder;
+  FakeServer server(
+      [](FakePeer& peer, int number) {
+        if (number == 0) {
+          peer.receive();
+        } else {
+          answer_all(peer);
+        }
+      },
+      folder.path() / "socket");
   OneLink link(server.url(), bare());
-  // All wait for the first connection, and so are part of one write; it takes a bit of the first of
-  // them.
+  // While the Io waits here, all become part of one write; the socket takes no more than a part of
+  // the first.
+  std::promise<void> all_sent;
+  link.io().post([&] { all_sent.get_future().wait(); });
   auto large = link.send({"SET", "large", std::string(1000UL * 1024, 'x')});
   std::vector<std::future<Ending>> small;
   for (int i = 0; i < 20; ++i) small.push_back(link.send({"SET", "small", std::to_string(i)}));
+  all_sent.set_value();
 
   EXPECT_EQ(word_of(large.get().kind), "unknown");
   for (auto& ended : small) EXPECT_EQ(word_of(ended.get().kind), "done");

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -75,20 +76,34 @@ bool FakePeer::wait_until_closed() {
 void FakePeer::cut() const { ::shutdown(fd_, SHUT_RDWR); }
 
 FakeServer::FakeServer(Script script) : script_(std::move(script)) {
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof(address);
   auto* const raw = reinterpret_cast<sockaddr*>(&address);
-  const int small = 4096;
-  ::setsockopt(listener_, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
-  if (listener_ < 0 || ::bind(listener_, raw, length) != 0 || ::listen(listener_, 16) != 0 ||
-      ::getsockname(listener_, raw, &length) != 0) {
-    throw std::runtime_error("fake server: no port");
-  }
+  listen_at(raw, length);
+  if (::getsockname(listener_, raw, &length) != 0) throw std::runtime_error("fake server: no port");
   port_ = ntohs(address.sin_port);
+  url_ = "redis://127.0.0.1:" + std::to_string(port_);
   acceptor_ = std::thread([this] { accept_all(); });
+}
+
+FakeServer::FakeServer(Script script, const std::string& socket_path)
+    : script_(std::move(script)), url_("unix://" + socket_path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (socket_path.size() >= sizeof(address.sun_path))
+    throw std::runtime_error("fake server: long path");
+  socket_path.copy(address.sun_path, socket_path.size());
+  listen_at(reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  acceptor_ = std::thread([this] { accept_all(); });
+}
+
+void FakeServer::listen_at(const sockaddr* address, socklen_t length) {
+  listener_ = ::socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (listener_ < 0 || ::bind(listener_, address, length) != 0 || ::listen(listener_, 16) != 0) {
+    throw std::runtime_error("fake server: no place to listen");
+  }
 }
 
 FakeServer::~FakeServer() {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/socket.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -41,25 +43,29 @@ class FakePeer {
 
 /// A server on a free port of 127.0.0.1 that answers as the test says: `script` runs for each
 /// connection, in a thread of its own, with its number (0, 1, ...); the connection closes when it
-/// returns. It takes in little that no script reads: who writes much to it soon waits.
+/// returns.
 class FakeServer {
  public:
   using Script = std::function<void(FakePeer&, int number)>;
   explicit FakeServer(Script script);
+  /// On a Unix socket, whose buffers are small and stay so.
+  FakeServer(Script script, const std::string& socket_path);
   ~FakeServer();  ///< Cuts every connection and waits for the scripts.
   FakeServer(const FakeServer&) = delete;
   FakeServer& operator=(const FakeServer&) = delete;
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
-  [[nodiscard]] std::string url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
+  [[nodiscard]] const std::string& url() const { return url_; }
   [[nodiscard]] int connections() const { return connections_; }
 
  private:
+  void listen_at(const sockaddr* address, socklen_t length);
   void accept_all();
 
   Script script_;
   int listener_ = -1;
   std::uint16_t port_ = 0;
+  std::string url_;
   std::atomic<int> connections_{0};
   std::list<FakePeer> peers_;
   std::vector<std::thread> scripts_;
