@@ -16,8 +16,8 @@ class IdSource {
   explicit IdSource(std::function<SystemTime()> now);  ///< On another clock; it may step back.
 
   /// 20 characters of base 62 in ASCII order (0-9 A-Z a-z): 8 of milliseconds (to the year 8889),
-  /// then 12, or 71 bits, random, that count up within a millisecond. Up to 20 characters cost Redis
-  /// 16 bytes a job less than a ULID's 26.
+  /// then 12, or 71 bits, random, that count up within a millisecond. Shorter than a ULID's 26: less
+  /// to send with each call.
   JobId job_id();
 
   /// 15 characters of an alphabet in ASCII order (- 0-9 A-Z _ a-z): 42 bits of milliseconds, 48
