@@ -1,5 +1,6 @@
 #include "src/worker/reporter.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace duly {
@@ -9,7 +10,7 @@ Reporter::Reporter(std::function<void(const WorkerOptions::Report&)> on_finished
   if (on_finished_) thread_ = std::thread([this] { work(); });
 }
 
-Reporter::~Reporter() {
+void Reporter::end() {
   {
     const std::lock_guard lock(mutex_);
     is_ending_ = true;
@@ -20,8 +21,12 @@ Reporter::~Reporter() {
 
 void Reporter::add(TaskPtr task, LeaseOutcome outcome, std::string error) {
   if (!on_finished_) return;
+  // A handler that still runs, beyond its timeout or lease, has run until now.
+  const SteadyTime ended_at = std::min(task->ended_at.load(), std::chrono::steady_clock::now());
+  const auto run_time = ended_at - task->started_at.load();
   const std::lock_guard lock(mutex_);
-  entries_.push_back({std::move(task), outcome, std::move(error)});
+  if (is_ending_) return;
+  entries_.push_back({std::move(task), outcome, std::move(error), run_time});
   wake_.notify_one();
 }
 
@@ -37,7 +42,7 @@ void Reporter::work() {
                   .outcome = entry.outcome,
                   .error = entry.error,
                   .lateness = entry.task->lateness,
-                  .run_time = entry.task->run_time});
+                  .run_time = entry.run_time});
     lock.lock();
   }
 }

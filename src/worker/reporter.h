@@ -16,17 +16,20 @@ namespace duly {
 class Reporter {
  public:
   explicit Reporter(std::function<void(const WorkerOptions::Report&)> on_finished);
-  ~Reporter();  ///< Reports what it has, then ends.
+  ~Reporter() { end(); }
   Reporter(const Reporter&) = delete;
   Reporter& operator=(const Reporter&) = delete;
 
   void add(TaskPtr task, LeaseOutcome outcome, std::string error);
+  /// Reports what it has; waits for that, and takes no more.
+  void end();
 
  private:
   struct Entry {
     TaskPtr task;
     LeaseOutcome outcome;
     std::string error;
+    std::chrono::nanoseconds run_time;
   };
   void work();
 

@@ -28,9 +28,9 @@ struct Task {
   std::stop_source stop{};
   std::atomic<Fate> fate{Fate::open};
   std::atomic<SteadyTime> started_at{SteadyTime::max()};  ///< max: not started.
+  std::atomic<SteadyTime> ended_at{SteadyTime::max()};    ///< max: its handler has not come back.
   std::atomic<SteadyTime> timeout_at{SteadyTime::max()};
-  std::chrono::nanoseconds lateness{0};  ///< Set when started.
-  std::chrono::nanoseconds run_time{0};  ///< Set when finished.
+  std::chrono::nanoseconds lateness{0};  ///< Set just before `started_at`.
 
   /// True for the one caller that ends it so.
   bool decide(Fate how) {

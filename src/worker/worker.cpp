@@ -290,14 +290,14 @@ void Worker::Impl::check_ended() {
 
 void Worker::Impl::run_task(const TaskPtr& task) {
   const SteadyTime now = steady_clock::now();
-  task->timeout_at = now + task->job.timeout;
-  task->started_at = now;
   const auto redis_now = task->claimed_at_redis.time_since_epoch() + (now - task->claimed_at);
   task->lateness = redis_now - task->job.due_at.time_since_epoch();
+  task->timeout_at = now + task->job.timeout;
+  task->started_at = now;
   ++counters.running;
   TaskEnd end = run_handler(task);
   --counters.running;
-  task->run_time = steady_clock::now() - now;
+  task->ended_at = steady_clock::now();
   hand_in(std::move(end));
 }
 
@@ -368,6 +368,8 @@ Worker::~Worker() {
     dropped.set_value();
   });
   dropped.get_future().wait();
+  // The pool's threads may keep the rest a little longer; what the caller gave must not be used by then.
+  impl_->reporter.end();
 }
 
 Worker& Worker::handle(std::string type, Handler handler) {
