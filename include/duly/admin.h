@@ -10,8 +10,8 @@
 
 namespace duly {
 
-/// One page of a list: in order of due time (scheduled, ready), lease end (active), or time of death,
-/// latest first (dead).
+/// One page of a list: in order of due time (scheduled, ready), lease end (active), or time of
+/// death, latest first (dead).
 struct JobPage {
   std::vector<JobInfo> jobs;
   std::optional<std::string> next{};  ///< Give it as `after` for the next page; empty at the end.
@@ -24,8 +24,8 @@ struct ListOptions {
 
 /// What is in Redis of duly itself.
 struct LibraryInfo {
-  std::string version;  ///< In Redis; empty if none is loaded.
-  std::string ours;     ///< In this program.
+  std::string version;       ///< In Redis; empty if none is loaded.
+  std::string ours;          ///< In this program.
   bool by_functions = true;  ///< False: through EVALSHA, as the server has or grants no functions.
 };
 
@@ -44,7 +44,8 @@ class Admin {
   QueueStats stats(const QueueName& queue);
 
   std::optional<JobInfo> find(const QueueName& queue, const JobId& id);
-  /// Jobs of one state. Pages are not a snapshot: what moves meanwhile may show twice or not at all.
+  /// Jobs of one state. Pages are not a snapshot: what moves meanwhile may show twice or not at
+  /// all.
   JobPage list(const QueueName& queue, JobState state, ListOptions options = {});
 
   /// Drops a scheduled or ready job.

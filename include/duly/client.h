@@ -13,7 +13,8 @@ namespace duly {
 /// Whether a batch of puts may be stored in part.
 enum class PutMode {
   each,            ///< Item by item; any number of jobs.
-  all_or_nothing,  ///< All are created or none; at most Limits::piece jobs and Limits::piece_bytes payload bytes.
+  all_or_nothing,  ///< All are created or none; at most Limits::piece jobs and Limits::piece_bytes
+                   ///< payload bytes.
 };
 
 /// One job of a claim, named by who holds it.
@@ -59,7 +60,8 @@ class Client {
   /// Shape   at most `most` jobs, longest overdue first.
   /// Source  docs/protocol.md, "claim".
   std::vector<ActiveJob> claim(const QueueName& queue, ClaimOptions options = {});
-  std::future<std::vector<ActiveJob>> claim_async(const QueueName& queue, ClaimOptions options = {});
+  std::future<std::vector<ActiveJob>> claim_async(const QueueName& queue,
+                                                  ClaimOptions options = {});
 
   /// Reports success: the job is done and leaves the queue.
   LeaseOutcome ack(const ActiveJob& job);

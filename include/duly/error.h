@@ -12,8 +12,8 @@ enum class ErrorCode {
   unavailable,       ///< Try again later; nothing happened.
   outcome_unknown,   ///< The link broke after sending; repeat only what is safe to repeat.
   out_of_memory,     ///< Redis is full: drain the queue or give Redis room; nothing happened.
-  incompatible,      ///< The library in Redis is of another major version: upgrade; nothing happened.
-  internal,          ///< A bug in duly, or a reply that duly does not understand.
+  incompatible,  ///< The library in Redis is of another major version: upgrade; nothing happened.
+  internal,      ///< A bug in duly, or a reply that duly does not understand.
 };
 
 /// The word for a code, as it appears in messages and JSON.

@@ -12,13 +12,16 @@ namespace duly {
 
 /// Bounds of everything a caller can give; the same in the library, the command line and Redis.
 struct Limits {
-  static constexpr std::size_t payload = 1024UL * 1024;      ///< Bytes, unless the connection says otherwise.
-  static constexpr std::size_t payload_most = 512UL * 1024 * 1024 - 4096;  ///< Redis's own limit, less the record's header.
-  static constexpr std::size_t type = 128;                 ///< Bytes.
-  static constexpr std::size_t id = 128;                   ///< Bytes.
-  static constexpr std::size_t error = 4096;               ///< Bytes of a kept error text; longer ones are cut.
-  static constexpr std::size_t piece = 250;                ///< Jobs in one call to Redis.
-  static constexpr std::size_t piece_bytes = 1024UL * 1024;  ///< Payload bytes in one call, unless one job is larger.
+  static constexpr std::size_t payload =
+      1024UL * 1024;  ///< Bytes, unless the connection says otherwise.
+  static constexpr std::size_t payload_most =
+      512UL * 1024 * 1024 - 4096;             ///< Redis's own limit, less the record's header.
+  static constexpr std::size_t type = 128;    ///< Bytes.
+  static constexpr std::size_t id = 128;      ///< Bytes.
+  static constexpr std::size_t error = 4096;  ///< Bytes of a kept error text; longer ones are cut.
+  static constexpr std::size_t piece = 250;   ///< Jobs in one call to Redis.
+  static constexpr std::size_t piece_bytes =
+      1024UL * 1024;  ///< Payload bytes in one call, unless one job is larger.
   static constexpr std::uint32_t max_attempts = 65'535;
   static constexpr Milliseconds delay = std::chrono::years{100};
   static constexpr Milliseconds lease_least{100};
@@ -26,7 +29,8 @@ struct Limits {
   static constexpr Milliseconds timeout = std::chrono::days{30};
   static constexpr Milliseconds backoff = std::chrono::days{30};  ///< Base and cap.
   static constexpr double backoff_factor = 1'000'000.0;
-  static constexpr SystemTime last_due_at{Milliseconds{253'402'300'799'999}};  ///< 9999-12-31T23:59:59.999Z
+  static constexpr SystemTime last_due_at{
+      Milliseconds{253'402'300'799'999}};          ///< 9999-12-31T23:59:59.999Z
   static constexpr std::uint32_t lost_leases = 3;  ///< So many, and the job is quarantined.
 };
 
@@ -37,23 +41,26 @@ struct Backoff {
 
   Kind kind = Kind::exponential;
   Milliseconds base{std::chrono::seconds{10}};  ///< 0 .. Limits::backoff.
-  Milliseconds cap{std::chrono::hours{6}};      ///< base .. Limits::backoff; 0 for none, that is Limits::backoff.
-  double factor = 2.0;                          ///< 1 .. Limits::backoff_factor, to three decimals.
-  double jitter = 0.2;                          ///< 0 .. 1, to two decimals.
+  Milliseconds cap{
+      std::chrono::hours{6}};  ///< base .. Limits::backoff; 0 for none, that is Limits::backoff.
+  double factor = 2.0;         ///< 1 .. Limits::backoff_factor, to three decimals.
+  double jitter = 0.2;         ///< 0 .. 1, to two decimals.
 
   bool operator==(const Backoff&) const = default;
 };
 
 /// What a producer says about one job.
 struct NewJob {
-  std::string type{};                  ///< Names the handler; 0 .. Limits::type bytes of printable ASCII.
-  std::string payload{};               ///< Opaque bytes, 0 .. the payload limit.
-  Milliseconds delay{0};               ///< From the moment Redis stores the job; 0 .. Limits::delay.
-  std::optional<SystemTime> due_at{};  ///< An absolute time instead of a delay; the past means at once.
-  std::optional<JobId> id{};           ///< The caller's own id; a fresh one if not given.
-  Milliseconds lease{0};               ///< Overrides the claimer's; 0 means the claimer's.
-  Milliseconds timeout{std::chrono::minutes{30}};  ///< Limit of one attempt; 1 ms .. Limits::timeout.
-  std::uint32_t max_attempts = 20;     ///< The first run counts; lost leases do not.
+  std::string type{};     ///< Names the handler; 0 .. Limits::type bytes of printable ASCII.
+  std::string payload{};  ///< Opaque bytes, 0 .. the payload limit.
+  Milliseconds delay{0};  ///< From the moment Redis stores the job; 0 .. Limits::delay.
+  std::optional<SystemTime>
+      due_at{};               ///< An absolute time instead of a delay; the past means at once.
+  std::optional<JobId> id{};  ///< The caller's own id; a fresh one if not given.
+  Milliseconds lease{0};      ///< Overrides the claimer's; 0 means the claimer's.
+  Milliseconds timeout{
+      std::chrono::minutes{30}};    ///< Limit of one attempt; 1 ms .. Limits::timeout.
+  std::uint32_t max_attempts = 20;  ///< The first run counts; lost leases do not.
   Backoff backoff{};
 };
 
@@ -67,9 +74,10 @@ std::string_view to_string(PutOutcome outcome);
 struct PutResult {
   JobId id;
   PutOutcome outcome = PutOutcome::created;
-  std::optional<SystemTime> due_at{};  ///< By Redis's clock; empty for `refused`, and for active or dead jobs.
-  std::optional<Error> error{};        ///< Set for `refused`. Its code may be outcome_unknown: then the job
-                                       ///< may be stored, and a put of the same id is safe.
+  std::optional<SystemTime>
+      due_at{};  ///< By Redis's clock; empty for `refused`, and for active or dead jobs.
+  std::optional<Error> error{};  ///< Set for `refused`. Its code may be outcome_unknown: then the
+                                 ///< job may be stored, and a put of the same id is safe.
 };
 
 /// A job that this caller has claimed and must ack, fail or release before its lease ends.
@@ -79,12 +87,12 @@ struct ActiveJob {
   QueueName queue;
   std::string type;
   std::string payload;
-  std::uint32_t attempt = 1;       ///< 1 for the first run; failures and lost leases each add one.
+  std::uint32_t attempt = 1;  ///< 1 for the first run; failures and lost leases each add one.
   std::uint32_t max_attempts = 20;
-  SystemTime due_at;               ///< When this attempt was due.
-  SystemTime put_at;               ///< When Redis stored the job.
-  SystemTime claimed_at;           ///< When Redis handed it over.
-  Milliseconds lease{0};           ///< From `claimed_at`, until extended.
+  SystemTime due_at;      ///< When this attempt was due.
+  SystemTime put_at;      ///< When Redis stored the job.
+  SystemTime claimed_at;  ///< When Redis handed it over.
+  Milliseconds lease{0};  ///< From `claimed_at`, until extended.
   Milliseconds timeout{0};
 };
 
@@ -96,9 +104,9 @@ struct JobInfo {
   std::string type;
   std::string payload;
   SystemTime put_at;
-  std::optional<SystemTime> due_at{};         ///< For scheduled and ready jobs.
-  std::optional<SystemTime> died_at{};        ///< For dead jobs.
-  std::optional<DeadReason> dead_reason{};    ///< For dead jobs.
+  std::optional<SystemTime> due_at{};          ///< For scheduled and ready jobs.
+  std::optional<SystemTime> died_at{};         ///< For dead jobs.
+  std::optional<DeadReason> dead_reason{};     ///< For dead jobs.
   std::optional<SystemTime> last_failed_at{};  ///< The last failure or lost lease.
   std::uint32_t failures = 0;
   std::uint32_t lost_leases = 0;
@@ -112,8 +120,8 @@ struct JobInfo {
 /// What ack, fail, release and extend say about one job.
 enum class LeaseOutcome {
   acked,
-  failed,      ///< Will run again after its backoff.
-  dead,        ///< The failure was the last one.
+  failed,  ///< Will run again after its backoff.
+  dead,    ///< The failure was the last one.
   released,
   extended,
   lease_lost,  ///< The token is not the job's current one; nothing has changed.
@@ -130,13 +138,13 @@ std::string_view to_string(ChangeOutcome outcome);
 
 /// How to fail a job.
 struct Failure {
-  std::string error{};                      ///< Kept with the job; at most Limits::error bytes of it.
-  std::optional<Milliseconds> retry_in{};   ///< Instead of the backoff; exact, without jitter.
+  std::string error{};  ///< Kept with the job; at most Limits::error bytes of it.
+  std::optional<Milliseconds> retry_in{};  ///< Instead of the backoff; exact, without jitter.
   enum class Then { retry, give_up } then = Then::retry;
 };
 
 struct ClaimOptions {
-  std::size_t most = 1;                      ///< 1 .. 10,000; asked for in pieces.
+  std::size_t most = 1;                          ///< 1 .. 10,000; asked for in pieces.
   Milliseconds lease{std::chrono::seconds{30}};  ///< For jobs that do not bring their own.
 };
 
@@ -149,16 +157,16 @@ struct QueueStats {
   std::uint64_t ready = 0;
   std::uint64_t active = 0;
   std::uint64_t dead = 0;
-  std::uint64_t done = 0;                   ///< Kept done jobs.
-  std::optional<SystemTime> oldest_due{};   ///< Due time of the first waiting job.
+  std::uint64_t done = 0;                  ///< Kept done jobs.
+  std::optional<SystemTime> oldest_due{};  ///< Due time of the first waiting job.
   struct Totals {
     std::uint64_t put = 0;
     std::uint64_t claimed = 0;
     std::uint64_t acked = 0;
-    std::uint64_t failed = 0;       ///< Failed attempts, the last ones included.
+    std::uint64_t failed = 0;  ///< Failed attempts, the last ones included.
     std::uint64_t lost_leases = 0;
     std::uint64_t released = 0;
-    std::uint64_t died = 0;         ///< Jobs that became dead.
+    std::uint64_t died = 0;  ///< Jobs that became dead.
     std::uint64_t replayed = 0;
     std::uint64_t purged = 0;
     std::uint64_t cancelled = 0;

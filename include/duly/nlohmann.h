@@ -12,10 +12,10 @@ namespace duly {
 /// Any struct with nlohmann's to_json and from_json (say, by NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE) is
 /// stored as JSON.
 template <class T>
-  requires requires(const T& value, nlohmann::json json) {
-    nlohmann::json(value);
-    json.get<T>();
-  }
+requires requires(const T& value, nlohmann::json json) {
+  nlohmann::json(value);
+  json.get<T>();
+}
 struct Codec<T> {
   static std::string encode(const T& value) { return nlohmann::json(value).dump(); }
   static T decode(std::string_view bytes) { return nlohmann::json::parse(bytes).template get<T>(); }

@@ -32,7 +32,8 @@ class Attempt {
 
   [[nodiscard]] virtual const ActiveJob& job() const = 0;
 
-  /// Stop is asked when the worker shuts down for good, the lease is lost, or the timeout has passed.
+  /// Stop is asked when the worker shuts down for good, the lease is lost, or the timeout has
+  /// passed.
   [[nodiscard]] virtual std::stop_token stop_token() const = 0;
 
   /// Moves the end of this attempt's timeout to `timeout` from now; the lease follows by itself.
@@ -43,15 +44,17 @@ class Attempt {
 using Handler = std::function<void(Attempt&)>;
 
 struct WorkerOptions {
-  std::vector<QueueName> queues;      ///< One or more; looked at in turn.
-  std::size_t concurrency = 10;       ///< Handlers at once; 1 .. 1,000.
-  Milliseconds lease{std::chrono::seconds{30}};  ///< For jobs that do not bring their own; kept alive by itself.
+  std::vector<QueueName> queues;  ///< One or more; looked at in turn.
+  std::size_t concurrency = 10;   ///< Handlers at once; 1 .. 1,000.
+  Milliseconds lease{
+      std::chrono::seconds{30}};  ///< For jobs that do not bring their own; kept alive by itself.
   Milliseconds grace{std::chrono::seconds{25}};  ///< How long stop() lets running handlers go on.
-  /// Told of each attempt that ended, once Redis has confirmed it; may be empty. Called from one thread of its own.
+  /// Told of each attempt that ended, once Redis has confirmed it; may be empty. Called from one
+  /// thread of its own.
   struct Report {
     const ActiveJob& job;
     LeaseOutcome outcome;
-    const std::string& error;         ///< Empty for acked.
+    const std::string& error;           ///< Empty for acked.
     std::chrono::nanoseconds lateness;  ///< Start of the handler minus due time, on Redis's clock.
     std::chrono::nanoseconds run_time;
   };
@@ -60,12 +63,12 @@ struct WorkerOptions {
 
 struct WorkerStats {
   std::uint64_t acked = 0;
-  std::uint64_t failed = 0;      ///< Attempts, the last ones included.
+  std::uint64_t failed = 0;  ///< Attempts, the last ones included.
   std::uint64_t died = 0;
   std::uint64_t released = 0;
   std::uint64_t lease_lost = 0;
   std::uint64_t running = 0;
-  std::uint64_t claims = 0;      ///< Claim calls sent.
+  std::uint64_t claims = 0;  ///< Claim calls sent.
 };
 
 /// Claims due jobs and runs their handlers.
@@ -76,19 +79,21 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Registers a handler for jobs of a type; the empty type takes what no other handler takes. A job
-  /// whose type has no handler fails with backoff.
+  /// Registers a handler for jobs of a type; the empty type takes what no other handler takes. A
+  /// job whose type has no handler fails with backoff.
   Worker& handle(std::string type, Handler handler);
 
-  /// Works until stopped; returns when the last handler has ended, or, after the grace time and at most a
-  /// second, been abandoned: it ignores its stop token, and what it refers to must outlive it.
+  /// Works until stopped; returns when the last handler has ended, or, after the grace time and at
+  /// most a second, been abandoned: it ignores its stop token, and what it refers to must outlive
+  /// it.
   void run();
 
-  /// As run(), and stops by SIGTERM or SIGINT: the first lets handlers go on for the grace time, the
-  /// second ends at once.
+  /// As run(), and stops by SIGTERM or SIGINT: the first lets handlers go on for the grace time,
+  /// the second ends at once.
   void run_until_signal();
 
-  /// Stops claiming; running handlers have the grace time, the rest is released. Any thread; returns at once.
+  /// Stops claiming; running handlers have the grace time, the rest is released. Any thread;
+  /// returns at once.
   void stop();
   /// Stops claiming and releases what runs, without grace.
   void stop_now();

@@ -16,8 +16,9 @@ constexpr int kAnyNumber = 1'000'000'000;
 
 [[noreturn]] void refuse(const std::string& name, const std::string& text,
                          const std::string& expected) {
-  throw Error(ErrorCode::invalid_argument, name + ": \"" + core::printable(core::cut_utf8(text, 60)) +
-                                               "\", expected " + expected);
+  throw Error(
+      ErrorCode::invalid_argument,
+      name + ": \"" + core::printable(core::cut_utf8(text, 60)) + "\", expected " + expected);
 }
 
 /// The last of "-q,--quiet": what messages call the option.
@@ -92,7 +93,8 @@ CLI::Option* add_fraction(CLI::App& app, const std::string& names, std::optional
 CLI::Option* add_duration(CLI::App& app, const std::string& names,
                           std::optional<Milliseconds>& target, const std::string& help) {
   return add_value(app, names, help, "DURATION", [&target, names](const std::string& text) {
-    target = parsed(spoken(names), text, [](const std::string& t) { return core::parse_duration(t); });
+    target =
+        parsed(spoken(names), text, [](const std::string& t) { return core::parse_duration(t); });
   });
 }
 
@@ -113,21 +115,17 @@ void add_queue(CLI::App& app, QueueName& target) {
 }
 
 void add_id(CLI::App& app, JobId& target) {
-  add_value(app, "ID", "The job, as put or claim named it", "",
-            [&target](const std::string& text) {
-              target = JobId(text);
-              core::require(core::check_id(target));
-            })
-      ->required();
+  add_value(app, "ID", "The job, as put or claim named it", "", [&target](const std::string& text) {
+    target = JobId(text);
+    core::require(core::check_id(target));
+  })->required();
 }
 
 void add_token(CLI::App& app, LeaseToken& target) {
-  add_value(app, "TOKEN", "The claim's token", "",
-            [&target](const std::string& text) {
-              target = LeaseToken(text);
-              core::require(core::check_token(target));
-            })
-      ->required();
+  add_value(app, "TOKEN", "The claim's token", "", [&target](const std::string& text) {
+    target = LeaseToken(text);
+    core::require(core::check_token(target));
+  })->required();
 }
 
 CLI::Option* add_ids(CLI::App& app, std::vector<JobId>& target) {

@@ -16,8 +16,9 @@ struct Range {
   std::uint64_t most;
 };
 
-// Each adds an option (or, without dashes, a place) and stores what is given in `target`, which must
-// live as long as the app. What does not fit is an invalid_argument error that names the option.
+// Each adds an option (or, without dashes, a place) and stores what is given in `target`, which
+// must live as long as the app. What does not fit is an invalid_argument error that names the
+// option.
 
 CLI::Option* add_text(CLI::App& app, const std::string& names, std::optional<std::string>& target,
                       const std::string& help);

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <sys/types.h>
 #include <chrono>
 #include <mutex>
 #include <set>
 #include <stop_token>
 #include <string>
-#include <sys/types.h>
 #include <utility>
 #include <vector>
 
@@ -27,10 +27,10 @@ class RunningChildren {
 
 /// One run of a command.
 struct ChildRun {
-  const std::string& command;      ///< For `sh -c`.
-  const std::string& input;        ///< Its standard input; it need not read it.
+  const std::string& command;  ///< For `sh -c`.
+  const std::string& input;    ///< Its standard input; it need not read it.
   std::vector<std::pair<std::string, std::string>> environment;  ///< Beside our own.
-  std::stop_token stop;            ///< Ends it and all it started: SIGTERM, then SIGKILL 2 s later.
+  std::stop_token stop;  ///< Ends it and all it started: SIGTERM, then SIGKILL 2 s later.
 };
 
 struct ChildEnd {

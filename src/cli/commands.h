@@ -6,12 +6,12 @@
 
 namespace duly::cli {
 
-// One function a command, or a small family of commands: each adds its options and its help, and says
-// by Context::on what happens when it is chosen.
+// One function a command, or a small family of commands: each adds its options and its help, and
+// says by Context::on what happens when it is chosen.
 
 void add_put(CLI::App& app, Context& context);
 void add_claim(CLI::App& app, Context& context);
-void add_finish(CLI::App& app, Context& context);   ///< ack, fail, release, extend.
+void add_finish(CLI::App& app, Context& context);  ///< ack, fail, release, extend.
 void add_work(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
 void add_ls(CLI::App& app, Context& context);

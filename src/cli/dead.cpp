@@ -24,9 +24,9 @@ struct Given {
 
 void require_ids_or_all(const Given& given) {
   if (given.ids.empty() == given.is_all) return;
-  throw Error(ErrorCode::invalid_argument,
-              given.is_all ? "--all: given beside ids, expected one of the two"
-                           : "id: none given, expected one or more, or --all");
+  throw Error(ErrorCode::invalid_argument, given.is_all
+                                               ? "--all: given beside ids, expected one of the two"
+                                               : "id: none given, expected one or more, or --all");
 }
 
 int print_count(const Context& context, const Given& given, const std::string& word,

@@ -43,7 +43,8 @@ class TemporaryFolder {
   TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "duly-demo-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) {
-      throw Error(ErrorCode::unavailable, "temporary folder: " + name + " cannot be made, expected a place to write");
+      throw Error(ErrorCode::unavailable,
+                  "temporary folder: " + name + " cannot be made, expected a place to write");
     }
     path_ = name;
   }
@@ -124,7 +125,8 @@ bool watch(Admin& admin, Tally& tally, Teller& teller, WorkerProcess& victim, st
     }
     if (now >= progress_at) {
       progress_at += kProgressStep;
-      teller.say(std::to_string(tally.ended()) + " attempts of " + std::to_string(jobs) + " jobs have ended",
+      teller.say(std::to_string(tally.ended()) + " attempts of " + std::to_string(jobs) +
+                     " jobs have ended",
                  Colour::dim);
     }
     if (now - begun_at < std::chrono::seconds{11}) continue;
@@ -195,11 +197,12 @@ void add_demo(CLI::App& app, Context& context) {
   CLI::App* const command =
       app.add_subcommand("demo", "Shows the main job on a private Redis, and checks that it holds");
   command->group(kLook);
-  add_examples(*command,
-               "  duly demo\n"
-               "  duly demo --json\n"
-               "\nTakes about 15 s, on a Redis of its own in a temporary folder, whatever --redis says.\n"
-               "Exit status 0 if every figure is as expected, else 1.\n");
+  add_examples(
+      *command,
+      "  duly demo\n"
+      "  duly demo --json\n"
+      "\nTakes about 15 s, on a Redis of its own in a temporary folder, whatever --redis says.\n"
+      "Exit status 0 if every figure is as expected, else 1.\n");
   context.on(command, [&context] { return run(context); });
   command->parse_complete_callback([&context] { context.takes_signals = true; });
 }

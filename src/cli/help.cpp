@@ -10,7 +10,8 @@
 namespace duly::cli {
 namespace {
 
-constexpr auto kTopFooter = R"(Durations: 250ms 90s 30m 1h30m 7d (units d h m s ms, from large to small).
+constexpr auto kTopFooter =
+    R"(Durations: 250ms 90s 30m 1h30m 7d (units d h m s ms, from large to small).
 Times:     RFC 3339 (2026-12-24T18:00:00Z, 2026-12-24T18:00:00+01:00) or epoch seconds.
 Redis:     --redis URL or DULY_REDIS; without them a private Redis that duly starts by itself.
            The options above may stand before or after the command.

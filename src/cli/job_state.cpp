@@ -9,8 +9,7 @@ JobState parse_state(const std::string& word) {
        {JobState::scheduled, JobState::ready, JobState::active, JobState::dead}) {
     if (word == to_string(state)) return state;
   }
-  throw Error(ErrorCode::invalid_argument, "state: \"" +
-                                               core::printable(core::cut_utf8(word, 60)) +
+  throw Error(ErrorCode::invalid_argument, "state: \"" + core::printable(core::cut_utf8(word, 60)) +
                                                "\", expected scheduled, ready, active or dead");
 }
 

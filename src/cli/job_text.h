@@ -8,7 +8,8 @@
 
 namespace duly::cli {
 
-// Jobs and what was said about them, as JSON. Times are epoch milliseconds, null where there is none.
+// Jobs and what was said about them, as JSON. Times are epoch milliseconds, null where there is
+// none.
 
 Json put_json(const PutResult& result);
 Json claim_json(const ActiveJob& job);

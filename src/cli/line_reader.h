@@ -14,7 +14,8 @@ struct Line {
   bool is_too_long = false;
 };
 
-/// The lines of a file, one after the other; holds one line and one block, whatever the file's size.
+/// The lines of a file, one after the other; holds one line and one block, whatever the file's
+/// size.
 class LineReader {
  public:
   /// Lines longer than `most` bytes are passed over, and said so.

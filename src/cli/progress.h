@@ -7,8 +7,8 @@
 
 namespace duly::cli {
 
-/// How far a stream has come, on stderr: in place on a terminal; elsewhere a line every two seconds, so
-/// none for what is quick.
+/// How far a stream has come, on stderr: in place on a terminal; elsewhere a line every two
+/// seconds, so none for what is quick.
 class Progress {
  public:
   enum class Show { nothing, all };

@@ -26,8 +26,8 @@ struct Given {
 /// The error of a put; where the job may be stored, how to find out without a second one.
 Error with_way_out(const PutResult& result) {
   if (result.error->code() != ErrorCode::outcome_unknown) return *result.error;
-  return {ErrorCode::outcome_unknown, std::string(result.error->what()) +
-                                          "; safe to repeat with --id " + result.id.text()};
+  return {ErrorCode::outcome_unknown,
+          std::string(result.error->what()) + "; safe to repeat with --id " + result.id.text()};
 }
 
 int put_one(const Context& context, const Given& given) {

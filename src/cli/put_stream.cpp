@@ -27,8 +27,8 @@ constexpr std::size_t longest_line(std::size_t payload_limit) {
   return payload_limit * 6 + 64UL * 1024;
 }
 
-/// Lines that leave together. A line that was refused here stands among them, so that results come in
-/// the order of the lines.
+/// Lines that leave together. A line that was refused here stands among them, so that results come
+/// in the order of the lines.
 struct Batch {
   struct Entry {
     std::uint64_t line;

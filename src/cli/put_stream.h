@@ -13,10 +13,11 @@ struct PutStream {
   NewJob defaults;   ///< For what a line does not say.
 };
 
-/// Puts one job a line, in batches of which a few are under way; holds these and no more. A bad line is
-/// reported by its number and stops no other; Redis away or full stops the stream.
+/// Puts one job a line, in batches of which a few are under way; holds these and no more. A bad
+/// line is reported by its number and stops no other; Redis away or full stops the stream.
 ///
-/// Shape   the exit status: that of what stopped the stream; else 2 if a line was refused, 7 if a job was
+/// Shape   the exit status: that of what stopped the stream; else 2 if a line was refused, 7 if a
+/// job was
 ///         there before, 0.
 int put_stream(const Context& context, const PutStream& stream);
 

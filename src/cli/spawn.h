@@ -1,14 +1,14 @@
 #pragma once
 
-#include <string>
 #include <sys/types.h>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace duly::cli {
 
-/// Starts `sh -c command` in a process group of its own, whose number is the answer, with all signals as
-/// usual. Safe while other threads run.
+/// Starts `sh -c command` in a process group of its own, whose number is the answer, with all
+/// signals as usual. Safe while other threads run.
 ///
 /// Shape   `input` and `error` become its standard input and error; standard output is ours.
 /// Errors  internal: no process left.

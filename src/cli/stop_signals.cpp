@@ -9,7 +9,8 @@
 namespace duly::cli {
 namespace {
 
-// Wakes the thread of StopSignals at its end: a signal that is blocked, too, and means nothing else.
+// Wakes the thread of StopSignals at its end: a signal that is blocked, too, and means nothing
+// else.
 constexpr int kEnd = SIGUSR2;
 
 sigset_t stop_signals() {

@@ -12,8 +12,8 @@ struct Cell {
   Colour colour = Colour::plain;
 };
 
-/// Rows under a head, in columns as wide as needed; numbers to the right. Printed page by page: a later
-/// page keeps the columns of the first, wider where it must.
+/// Rows under a head, in columns as wide as needed; numbers to the right. Printed page by page: a
+/// later page keeps the columns of the first, wider where it must.
 class Table {
  public:
   enum class Side { left, right };

@@ -7,8 +7,8 @@ namespace duly::cli {
 
 enum class Stream { in, out, err };
 
-/// A program may be started without some of the three: then another file would take their numbers and
-/// get what is meant for them. Makes them lead nowhere instead.
+/// A program may be started without some of the three: then another file would take their numbers
+/// and get what is meant for them. Makes them lead nowhere instead.
 void open_missing_streams();
 
 bool is_terminal(Stream stream);

@@ -97,9 +97,8 @@ int work(const Context& context, const Given& given) {
 
   RunningChildren running;
   Worker worker(context.connect(LogLevel::info), options);
-  worker.handle("", [&given, &running](Attempt& attempt) {
-    run_command(given.command, attempt, running);
-  });
+  worker.handle(
+      "", [&given, &running](Attempt& attempt) { run_command(given.command, attempt, running); });
   {
     // Not run_until_signal(): a signal of the first milliseconds is kept for this thread.
     const StopSignals signals([&worker](int number) {
@@ -127,7 +126,8 @@ void add_work(CLI::App& app, Context& context) {
       ->required()
       ->type_name("COMMAND");
   add_number(*command, "--concurrency", given->concurrency, {1, 1'000}, "Commands at once [10]");
-  add_duration(*command, "--lease", given->lease, "Kept alive by itself while a command runs [30s]");
+  add_duration(*command, "--lease", given->lease,
+               "Kept alive by itself while a command runs [30s]");
   add_duration(*command, "--grace", given->grace, "How long commands may go on after a stop [25s]");
   add_examples(*command, R"(  duly work mail --exec 'sendmail -t'
   duly work mail sms --exec './deliver "$DULY_QUEUE"' --concurrency 4 --grace 1m

@@ -24,7 +24,8 @@ struct Admin::Impl {
 
   // The same for any number of ids, in pieces.
   template <class Call>
-  std::vector<ChangeOutcome> change(const QueueName& queue, const std::vector<JobId>& ids, Call call) const {
+  std::vector<ChangeOutcome> change(const QueueName& queue, const std::vector<JobId>& ids,
+                                    Call call) const {
     require(core::check_queue(queue));
     for (const JobId& id : ids) require(core::check_id(id));
     std::vector<ChangeOutcome> outcomes;
@@ -78,8 +79,9 @@ std::vector<QueueName> Admin::queues() {
 
 QueueStats Admin::stats(const QueueName& queue) {
   require(core::check_queue(queue));
-  return impl_->ask<QueueStats>(
-      [&](Deadline deadline, auto done) { impl_->engine().stats(queue, deadline, std::move(done)); });
+  return impl_->ask<QueueStats>([&](Deadline deadline, auto done) {
+    impl_->engine().stats(queue, deadline, std::move(done));
+  });
 }
 
 std::optional<JobInfo> Admin::find(const QueueName& queue, const JobId& id) {
@@ -95,7 +97,8 @@ std::optional<JobInfo> Admin::find(const QueueName& queue, const JobId& id) {
 JobPage Admin::list(const QueueName& queue, JobState state, ListOptions options) {
   require(core::check_queue(queue));
   if (options.most < 1 || options.most > Limits::piece) {
-    throw Error(ErrorCode::invalid_argument, "most: " + std::to_string(options.most) + ", expected 1 .. " +
+    throw Error(ErrorCode::invalid_argument, "most: " + std::to_string(options.most) +
+                                                 ", expected 1 .. " +
                                                  std::to_string(Limits::piece));
   }
   return impl_->ask<JobPage>([&](Deadline deadline, auto done) {
@@ -169,22 +172,25 @@ std::uint64_t Admin::purge_all(const QueueName& queue) {
 
 void Admin::pause(const QueueName& queue) {
   require(core::check_queue(queue));
-  impl_->ask<Nothing>(
-      [&](Deadline deadline, auto done) { impl_->engine().pause(queue, deadline, std::move(done)); });
+  impl_->ask<Nothing>([&](Deadline deadline, auto done) {
+    impl_->engine().pause(queue, deadline, std::move(done));
+  });
 }
 
 void Admin::resume(const QueueName& queue) {
   require(core::check_queue(queue));
-  impl_->ask<Nothing>(
-      [&](Deadline deadline, auto done) { impl_->engine().resume(queue, deadline, std::move(done)); });
+  impl_->ask<Nothing>([&](Deadline deadline, auto done) {
+    impl_->engine().resume(queue, deadline, std::move(done));
+  });
 }
 
 std::uint64_t Admin::recover(const QueueName& queue) {
   require(core::check_queue(queue));
   std::uint64_t count = 0;
   while (true) {
-    const auto more = impl_->ask<std::uint64_t>(
-        [&](Deadline deadline, auto done) { impl_->engine().recover(queue, deadline, std::move(done)); });
+    const auto more = impl_->ask<std::uint64_t>([&](Deadline deadline, auto done) {
+      impl_->engine().recover(queue, deadline, std::move(done));
+    });
     if (more == 0) return count;
     count += more;
   }
@@ -196,13 +202,15 @@ LibraryInfo Admin::library() {
 }
 
 void Admin::load_library() {
-  impl_->ask<Nothing>(
-      [&](Deadline deadline, auto done) { impl_->engine().load_library(deadline, std::move(done)); });
+  impl_->ask<Nothing>([&](Deadline deadline, auto done) {
+    impl_->engine().load_library(deadline, std::move(done));
+  });
 }
 
 std::chrono::nanoseconds Admin::ping() {
   const auto start = std::chrono::steady_clock::now();
-  impl_->ask<Nothing>([&](Deadline deadline, auto done) { impl_->engine().ping(deadline, std::move(done)); });
+  impl_->ask<Nothing>(
+      [&](Deadline deadline, auto done) { impl_->engine().ping(deadline, std::move(done)); });
   return std::chrono::steady_clock::now() - start;
 }
 

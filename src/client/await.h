@@ -23,7 +23,8 @@ std::pair<Done<T>, std::future<T>> promised() {
           std::move(future)};
 }
 
-/// Runs what answers by callback, and waits for the answer; throws its error. Not on the Io's thread.
+/// Runs what answers by callback, and waits for the answer; throws its error. Not on the Io's
+/// thread.
 template <class T, class Start>
 T await(Start start) {
   auto [done, future] = promised<T>();

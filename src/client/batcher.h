@@ -13,8 +13,8 @@
 
 namespace duly {
 
-/// Joins what many callers do one by one: rows that come while calls are under way leave together as
-/// soon as one ends. Safe from any thread; callbacks come on the connection's thread.
+/// Joins what many callers do one by one: rows that come while calls are under way leave together
+/// as soon as one ends. Safe from any thread; callbacks come on the connection's thread.
 template <class Row, class Outcome>
 class Batcher : public std::enable_shared_from_this<Batcher<Row, Outcome>> {
  public:

@@ -158,8 +158,8 @@ PutResult Client::put(const QueueName& queue, NewJob job) {
   return put_async(queue, std::move(job)).get();
 }
 
-std::future<std::vector<PutResult>> Client::put_async(const QueueName& queue, std::vector<NewJob> jobs,
-                                                      PutMode mode) {
+std::future<std::vector<PutResult>> Client::put_async(const QueueName& queue,
+                                                      std::vector<NewJob> jobs, PutMode mode) {
   require(core::check_queue(queue));
   auto [done, future] = promised<std::vector<PutResult>>();
   const auto start = mode == PutMode::each ? put_many : put_all;
@@ -171,15 +171,17 @@ std::vector<PutResult> Client::put(const QueueName& queue, std::vector<NewJob> j
   return put_async(queue, std::move(jobs), mode).get();
 }
 
-std::future<std::vector<ActiveJob>> Client::claim_async(const QueueName& queue, ClaimOptions options) {
+std::future<std::vector<ActiveJob>> Client::claim_async(const QueueName& queue,
+                                                        ClaimOptions options) {
   require(core::check_queue(queue));
   require(core::check_lease(options.lease));
   if (options.most < 1 || options.most > kMostClaimed) {
-    throw Error(ErrorCode::invalid_argument,
-                "most: " + std::to_string(options.most) + ", expected 1 .. " + std::to_string(kMostClaimed));
+    throw Error(ErrorCode::invalid_argument, "most: " + std::to_string(options.most) +
+                                                 ", expected 1 .. " + std::to_string(kMostClaimed));
   }
   auto [done, future] = promised<std::vector<ActiveJob>>();
-  std::make_shared<LongClaim>(impl_->shared, queue, options, impl_->shared->deadline(), std::move(done))
+  std::make_shared<LongClaim>(impl_->shared, queue, options, impl_->shared->deadline(),
+                              std::move(done))
       ->run();
   return std::move(future);
 }
@@ -197,7 +199,9 @@ std::future<LeaseOutcome> Client::ack_async(const QueueName& queue, const Held& 
 
 LeaseOutcome Client::ack(const ActiveJob& job) { return ack(job.queue, {job.id, job.token}); }
 
-LeaseOutcome Client::ack(const QueueName& queue, const Held& held) { return ack_async(queue, held).get(); }
+LeaseOutcome Client::ack(const QueueName& queue, const Held& held) {
+  return ack_async(queue, held).get();
+}
 
 std::vector<LeaseOutcome> Client::ack(const QueueName& queue, const std::vector<Held>& held) {
   for (const Held& one : held) check_held(queue, one);
@@ -218,7 +222,9 @@ LeaseOutcome Client::fail(const QueueName& queue, const Held& held, const Failur
   });
 }
 
-LeaseOutcome Client::release(const ActiveJob& job) { return release(job.queue, {job.id, job.token}); }
+LeaseOutcome Client::release(const ActiveJob& job) {
+  return release(job.queue, {job.id, job.token});
+}
 
 LeaseOutcome Client::release(const QueueName& queue, const Held& held) {
   check_held(queue, held);

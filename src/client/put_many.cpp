@@ -9,7 +9,8 @@
 namespace duly {
 namespace {
 
-// Pieces under way at once: enough to keep Redis busy, few enough to keep a large batch out of memory.
+// Pieces under way at once: enough to keep Redis busy, few enough to keep a large batch out of
+// memory.
 constexpr std::size_t kWindow = 4;
 
 // One batch on its way. Pieces finish in any order; each knows its places.
@@ -124,9 +125,10 @@ void put_all(Connection::Shared& shared, const QueueName& queue, std::vector<New
                                                  std::to_string(Limits::piece));
   }
   if (bytes > Limits::piece_bytes && jobs.size() > 1) {
-    throw Error(ErrorCode::invalid_argument, "jobs: " + std::to_string(bytes) +
-                                                 " payload bytes in an all-or-nothing batch, expected at most " +
-                                                 std::to_string(Limits::piece_bytes));
+    throw Error(ErrorCode::invalid_argument,
+                "jobs: " + std::to_string(bytes) +
+                    " payload bytes in an all-or-nothing batch, expected at most " +
+                    std::to_string(Limits::piece_bytes));
   }
   shared.engine->put(queue, std::move(jobs), PutMode::all_or_nothing, deadline, std::move(done));
 }

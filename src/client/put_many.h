@@ -7,8 +7,8 @@
 
 namespace duly {
 
-/// Puts any number of jobs in pieces, a few under way at a time, and answers them in order. Jobs that are wrong
-/// are refused without being sent. Ids are made here, before anything is sent.
+/// Puts any number of jobs in pieces, a few under way at a time, and answers them in order. Jobs
+/// that are wrong are refused without being sent. Ids are made here, before anything is sent.
 void put_many(Connection::Shared& shared, const QueueName& queue, std::vector<NewJob> jobs,
               Deadline deadline, Done<std::vector<PutResult>> done);
 

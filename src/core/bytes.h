@@ -15,7 +15,8 @@ std::string_view cut_utf8(std::string_view bytes, std::size_t most);
 /// At most `most` bytes from the end, never beginning in the middle of a UTF-8 character.
 std::string_view tail_utf8(std::string_view bytes, std::size_t most);
 
-/// For one line of a terminal or log: control characters and bytes that are no UTF-8 become \n, \t or \xNN.
+/// For one line of a terminal or log: control characters and bytes that are no UTF-8 become \n, \t
+/// or \xNN.
 std::string printable(std::string_view bytes);
 
 /// RFC 4648, section 4, with padding.

@@ -16,8 +16,8 @@ class IdSource {
   explicit IdSource(std::function<SystemTime()> now);  ///< On another clock; it may step back.
 
   /// 20 characters of base 62 in ASCII order (0-9 A-Z a-z): 8 of milliseconds (to the year 8889),
-  /// then 12, or 71 bits, random, that count up within a millisecond. Shorter than a ULID's 26: less
-  /// to send with each call.
+  /// then 12, or 71 bits, random, that count up within a millisecond. Shorter than a ULID's 26:
+  /// less to send with each call.
   JobId job_id();
 
   /// 15 characters of an alphabet in ASCII order (- 0-9 A-Z _ a-z): 42 bits of milliseconds, 48
@@ -36,8 +36,8 @@ class IdSource {
   std::mutex mutex_;
   std::mt19937_64 random_;
   std::int64_t last_ms_ = 0;
-  std::uint64_t low_ = 0;   // the random part of the last id: its lower 10 characters ...
-  std::uint64_t high_ = 0;  // ... and the upper 2.
+  std::uint64_t low_ = 0;    // the random part of the last id: its lower 10 characters ...
+  std::uint64_t high_ = 0;   // ... and the upper 2.
   std::uint64_t token_ = 0;  // the random part of the last token
 };
 

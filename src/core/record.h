@@ -14,8 +14,10 @@ namespace duly::core {
 ///   6  u8   format         1
 ///   7  u8   flags          bit 0: a policy follows; bit 1: backoff is fixed
 ///   8  u8   type length
-///   9  policy, if flagged  u8 jitter in hundredths, u8 priority (0), u16 max attempts, u32 lease_ms,
-///                          u32 timeout_ms, u32 backoff base_ms, u32 cap_ms, u32 factor in thousandths
+///   9  policy, if flagged  u8 jitter in hundredths, u8 priority (0), u16 max attempts, u32
+///   lease_ms,
+///                          u32 timeout_ms, u32 backoff base_ms, u32 cap_ms, u32 factor in
+///                          thousandths
 ///   .. type, payload
 ///
 /// Without a policy, the defaults of NewJob hold; they belong to the format.

@@ -20,25 +20,29 @@ using Deadline = std::chrono::steady_clock::time_point;
 /// What an engine can do; what it cannot, it refuses by name.
 struct Capabilities {
   std::string_view name;
-  bool has_leases = true;       ///< At least once: claim under a lease, ack, fail, release, extend, recover.
-  bool has_changes = true;      ///< cancel, reschedule, edit and find by id.
+  bool has_leases =
+      true;  ///< At least once: claim under a lease, ack, fail, release, extend, recover.
+  bool has_changes = true;  ///< cancel, reschedule, edit and find by id.
   bool has_dead_letters = true;
 };
 
 struct ClaimRequest {
-  std::size_t most = 1;  ///< 0 .. Limits::piece. 0 with a waiter: takes nothing, and leaves the waiting.
+  std::size_t most =
+      1;  ///< 0 .. Limits::piece. 0 with a waiter: takes nothing, and leaves the waiting.
   Milliseconds lease{30'000};
-  LeaseToken token{};     ///< Fresh for each claim, the same when an unknown claim is repeated.
-  std::string waiter{};   ///< A Watch's waiter: parks the caller if fewer than `most` jobs are due.
+  LeaseToken token{};    ///< Fresh for each claim, the same when an unknown claim is repeated.
+  std::string waiter{};  ///< A Watch's waiter: parks the caller if fewer than `most` jobs are due.
 };
 
 struct ClaimReply {
   std::vector<ActiveJob> jobs;
   /// Until the next due time or lease end; empty if nothing waits. Zero if there may be more now.
   std::optional<std::chrono::microseconds> next_in{};
-  bool is_parked = false;  ///< The caller's waiter will be told of due jobs; else it is to claim again when it can.
-  bool is_keeper = false;  ///< Parked, and the one to look again in `next_in`; others wait for a message.
-  std::size_t idle = 0;    ///< Of a parked caller that is not the keeper: so many wait as it does.
+  bool is_parked = false;  ///< The caller's waiter will be told of due jobs; else it is to claim
+                           ///< again when it can.
+  bool is_keeper =
+      false;  ///< Parked, and the one to look again in `next_in`; others wait for a message.
+  std::size_t idle = 0;  ///< Of a parked caller that is not the keeper: so many wait as it does.
   std::chrono::sys_time<std::chrono::microseconds> now{};  ///< Redis's clock when it claimed.
 };
 
@@ -77,9 +81,9 @@ class Watch {
   [[nodiscard]] virtual const std::string& waiter() const = 0;
 };
 
-/// A way of storing jobs and handing them over: the seam between duly and Redis. Every call takes at
-/// most Limits::piece rows, answers them in order, and calls back once: on the connection's thread, or
-/// at once. Ids, names and sizes have been checked by the caller. Safe from any thread.
+/// A way of storing jobs and handing them over: the seam between duly and Redis. Every call takes
+/// at most Limits::piece rows, answers them in order, and calls back once: on the connection's
+/// thread, or at once. Ids, names and sizes have been checked by the caller. Safe from any thread.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -87,8 +91,8 @@ class Engine {
   [[nodiscard]] virtual Capabilities capabilities() const = 0;
 
   /// Every job has an id.
-  virtual void put(const QueueName& queue, std::vector<NewJob> jobs, PutMode mode, Deadline deadline,
-                   Done<std::vector<PutResult>> done) = 0;
+  virtual void put(const QueueName& queue, std::vector<NewJob> jobs, PutMode mode,
+                   Deadline deadline, Done<std::vector<PutResult>> done) = 0;
   virtual void claim(const QueueName& queue, ClaimRequest request, Deadline deadline,
                      Done<ClaimReply> done) = 0;
   virtual void ack(const QueueName& queue, std::vector<Held> held, Deadline deadline,
@@ -102,8 +106,8 @@ class Engine {
 
   virtual void cancel(const QueueName& queue, std::vector<JobId> ids, Deadline deadline,
                       Done<std::vector<ChangeOutcome>> done) = 0;
-  virtual void reschedule(const QueueName& queue, std::vector<RescheduleRow> rows, Deadline deadline,
-                          Done<std::vector<ChangeOutcome>> done) = 0;
+  virtual void reschedule(const QueueName& queue, std::vector<RescheduleRow> rows,
+                          Deadline deadline, Done<std::vector<ChangeOutcome>> done) = 0;
   virtual void run_now(const QueueName& queue, std::vector<JobId> ids, Deadline deadline,
                        Done<std::vector<ChangeOutcome>> done) = 0;
   virtual void edit(const QueueName& queue, std::vector<EditRow> rows, Deadline deadline,
@@ -126,7 +130,8 @@ class Engine {
   virtual void stats(const QueueName& queue, Deadline deadline, Done<QueueStats> done) = 0;
   virtual void pause(const QueueName& queue, Deadline deadline, Done<Nothing> done) = 0;
   virtual void resume(const QueueName& queue, Deadline deadline, Done<Nothing> done) = 0;
-  /// Takes back jobs of expired leases, at most a bounded number; answers how many. 0: none is left.
+  /// Takes back jobs of expired leases, at most a bounded number; answers how many. 0: none is
+  /// left.
   virtual void recover(const QueueName& queue, Deadline deadline, Done<std::uint64_t> done) = 0;
 
   virtual void queues(Deadline deadline, Done<std::vector<QueueName>> done) = 0;
@@ -134,8 +139,9 @@ class Engine {
   virtual void load_library(Deadline deadline, Done<Nothing> done) = 0;
   virtual void ping(Deadline deadline, Done<Nothing> done) = 0;
 
-  /// Starts waiting: `on_wake` is told when the caller has become the keeper, with the time until the
-  /// next due job; and, without a time, when messages may have been lost, so that it claims once.
+  /// Starts waiting: `on_wake` is told when the caller has become the keeper, with the time until
+  /// the next due job; and, without a time, when messages may have been lost, so that it claims
+  /// once.
   virtual std::unique_ptr<Watch> watch(
       const QueueName& queue,
       std::function<void(std::optional<std::chrono::microseconds> next_in)> on_wake) = 0;

@@ -18,7 +18,8 @@ using redis::Command;
 using redis::Ending;
 using redis::Reply;
 
-// So often, at most, a busy process adds its queues to the set of names again, in case the set was lost.
+// So often, at most, a busy process adds its queues to the set of names again, in case the set was
+// lost.
 constexpr std::chrono::seconds kRegisterAgain{30};
 
 std::int64_t ms_of(SystemTime time) { return time.time_since_epoch().count(); }
@@ -39,7 +40,8 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
  public:
   LeaseEngine(redis::Io& io, std::shared_ptr<redis::Topology> topology, LeaseEngineOptions options)
       : topology_(topology),
-        library_(std::make_shared<Library>(io, std::move(topology), options.parts, options.version)),
+        library_(
+            std::make_shared<Library>(io, std::move(topology), options.parts, options.version)),
         process_name_(std::move(options.process_name)) {}
 
   [[nodiscard]] Capabilities capabilities() const override { return {.name = "lease"}; }
@@ -48,8 +50,8 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
            Done<std::vector<PutResult>> done) override {
     Command arguments;
     if (mode == PutMode::all_or_nothing) arguments.add("mode").add("all");
-    const bool has_due_at =
-        std::any_of(jobs.begin(), jobs.end(), [](const NewJob& job) { return job.due_at.has_value(); });
+    const bool has_due_at = std::any_of(jobs.begin(), jobs.end(),
+                                        [](const NewJob& job) { return job.due_at.has_value(); });
     arguments.add("columns").add(has_due_at ? "4" : "3").add("id").add("delay_ms").add("record");
     if (has_due_at) arguments.add("due_at_ms");
     for (const NewJob& job : jobs) {
@@ -73,7 +75,9 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
   void claim(const QueueName& queue, ClaimRequest request, Deadline deadline,
              Done<ClaimReply> done) override {
     Command arguments{"as", "records", "token", request.token.text(), "most"};
-    arguments.add(static_cast<std::int64_t>(request.most)).add("lease_ms").add(request.lease.count());
+    arguments.add(static_cast<std::int64_t>(request.most))
+        .add("lease_ms")
+        .add(request.lease.count());
     if (!request.waiter.empty()) arguments.add("waiter").add(request.waiter);
     register_queue(queue, deadline);
     call(queue, "duly_claim", std::move(arguments), deadline, Repeat::safe, std::move(done),
@@ -90,8 +94,8 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
 
   void release(const QueueName& queue, std::vector<Held> held, Deadline deadline,
                Done<std::vector<LeaseOutcome>> done) override {
-    end_leases(queue, "duly_release", held_rows(held), held.size(), LeaseOutcome::released, deadline,
-               std::move(done));
+    end_leases(queue, "duly_release", held_rows(held), held.size(), LeaseOutcome::released,
+               deadline, std::move(done));
   }
 
   void fail(const QueueName& queue, std::vector<FailRow> rows, Deadline deadline,
@@ -102,8 +106,8 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
       arguments.add(failure.retry_in ? std::to_string(failure.retry_in->count()) : std::string());
       arguments.add(failure.then == Failure::Then::give_up ? "1" : "");
     }
-    end_leases(queue, "duly_fail", std::move(arguments), rows.size(), LeaseOutcome::failed, deadline,
-               std::move(done));
+    end_leases(queue, "duly_fail", std::move(arguments), rows.size(), LeaseOutcome::failed,
+               deadline, std::move(done));
   }
 
   void extend(const QueueName& queue, std::vector<ExtendRow> rows, Deadline deadline,
@@ -120,17 +124,20 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
 
   void cancel(const QueueName& queue, std::vector<JobId> ids, Deadline deadline,
               Done<std::vector<ChangeOutcome>> done) override {
-    change(queue, "duly_cancel", id_rows(ids), ids.size(), Repeat::never, deadline, std::move(done));
+    change(queue, "duly_cancel", id_rows(ids), ids.size(), Repeat::never, deadline,
+           std::move(done));
   }
 
   void run_now(const QueueName& queue, std::vector<JobId> ids, Deadline deadline,
                Done<std::vector<ChangeOutcome>> done) override {
-    change(queue, "duly_run_now", id_rows(ids), ids.size(), Repeat::never, deadline, std::move(done));
+    change(queue, "duly_run_now", id_rows(ids), ids.size(), Repeat::never, deadline,
+           std::move(done));
   }
 
   void replay(const QueueName& queue, std::vector<JobId> ids, Deadline deadline,
               Done<std::vector<ChangeOutcome>> done) override {
-    change(queue, "duly_replay", id_rows(ids), ids.size(), Repeat::never, deadline, std::move(done));
+    change(queue, "duly_replay", id_rows(ids), ids.size(), Repeat::never, deadline,
+           std::move(done));
   }
 
   void purge(const QueueName& queue, std::vector<JobId> ids, Deadline deadline,
@@ -166,7 +173,8 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
             Done<std::vector<ChangeOutcome>> done) override {
     Command arguments{"columns", "2", "id", "payload"};
     for (const EditRow& row : rows) arguments.add(row.id.text()).add(row.payload);
-    change(queue, "duly_edit", std::move(arguments), rows.size(), Repeat::safe, deadline, std::move(done));
+    change(queue, "duly_edit", std::move(arguments), rows.size(), Repeat::safe, deadline,
+           std::move(done));
   }
 
   void find(const QueueName& queue, std::vector<JobId> ids, Deadline deadline,
@@ -178,8 +186,9 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
   void list(const QueueName& queue, JobState state, ListOptions options, Deadline deadline,
             Done<JobPage> done) override {
     if (state == JobState::done) {
-      return done(Error(ErrorCode::invalid_argument,
-                        "state: done, expected scheduled, ready, active or dead; done jobs are not kept"));
+      return done(
+          Error(ErrorCode::invalid_argument,
+                "state: done, expected scheduled, ready, active or dead; done jobs are not kept"));
     }
     Command arguments{"state", to_string(state), "after", options.after, "most"};
     arguments.add(static_cast<std::int64_t>(options.most));
@@ -204,10 +213,11 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
   }
 
   void recover(const QueueName& queue, Deadline deadline, Done<std::uint64_t> done) override {
-    call(queue, "duly_recover", {}, deadline, Repeat::never, std::move(done), [](const Reply& reply) {
-      return Result<std::uint64_t>(
-          reply.items.size() == 2 ? static_cast<std::uint64_t>(reply.items[1].integer) : 0);
-    });
+    call(queue, "duly_recover", {}, deadline, Repeat::never, std::move(done),
+         [](const Reply& reply) {
+           return Result<std::uint64_t>(
+               reply.items.size() == 2 ? static_cast<std::uint64_t>(reply.items[1].integer) : 0);
+         });
   }
 
   void queues(Deadline deadline, Done<std::vector<QueueName>> done) override {
@@ -236,11 +246,12 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
       std::function<void(std::optional<std::chrono::microseconds> next_in)> on_wake) override {
     std::string channel = keys_of(queue)->wake_prefix + process_name_;
     auto subscription = topology_->subscribe(
-        channel, {.message =
-                      [on_wake](std::string_view message) {
-                        on_wake(std::chrono::microseconds{std::atoll(std::string(message).c_str())});
-                      },
-                  .subscribed = [on_wake] { on_wake({}); }});
+        channel,
+        {.message =
+             [on_wake](std::string_view message) {
+               on_wake(std::chrono::microseconds{std::atoll(std::string(message).c_str())});
+             },
+         .subscribed = [on_wake] { on_wake({}); }});
     return std::make_unique<LeaseWatch>(std::move(channel), std::move(subscription));
   }
 
@@ -269,7 +280,8 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
     topology_->send(kQueuesKey, Command{"SADD", kQueuesKey, queue.text()}, deadline,
                     [queue, weak = weak_from_this()](const Ending& ending) {
                       const auto self = weak.lock();
-                      if (!self || (ending.kind == Ending::Kind::done && !ending.reply.is_error())) return;
+                      if (!self || (ending.kind == Ending::Kind::done && !ending.reply.is_error()))
+                        return;
                       self->forget_registration(queue);
                     });
   }
@@ -341,32 +353,35 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
          [](const Reply& reply) { return replies::sweep(reply); });
   }
 
-  // Ack, fail and release change nothing the second time, as the first has ended the lease. So an unknown
-  // one is sent again; where that says lease_lost, nobody can tell whether the first had worked.
+  // Ack, fail and release change nothing the second time, as the first has ended the lease. So an
+  // unknown one is sent again; where that says lease_lost, nobody can tell whether the first had
+  // worked.
   void end_leases(const QueueName& queue, std::string function, Command arguments, std::size_t rows,
                   LeaseOutcome usual, Deadline deadline, Done<std::vector<LeaseOutcome>> done) {
     const auto parse = [rows, usual](const Reply& reply) {
       return replies::lease_outcomes(reply, rows, usual);
     };
     Done<std::vector<LeaseOutcome>> first = [weak = weak_from_this(), queue, function, arguments,
-                                             deadline, parse, done](Result<std::vector<LeaseOutcome>> result) {
+                                             deadline, parse,
+                                             done](Result<std::vector<LeaseOutcome>> result) {
       const auto self = weak.lock();
       if (!self || result.ok() || result.error().code() != ErrorCode::outcome_unknown ||
           std::chrono::steady_clock::now() >= deadline) {
         return done(std::move(result));
       }
-      Done<std::vector<LeaseOutcome>> second = [done, unknown = result.error()](
-                                                   Result<std::vector<LeaseOutcome>> again) {
-        if (!again.ok()) return done(unknown);
-        const auto& outcomes = again.value();
-        if (std::count(outcomes.begin(), outcomes.end(), LeaseOutcome::lease_lost) > 0) {
-          return done(unknown);
-        }
-        done(std::move(again));
-      };
+      Done<std::vector<LeaseOutcome>> second =
+          [done, unknown = result.error()](Result<std::vector<LeaseOutcome>> again) {
+            if (!again.ok()) return done(unknown);
+            const auto& outcomes = again.value();
+            if (std::count(outcomes.begin(), outcomes.end(), LeaseOutcome::lease_lost) > 0) {
+              return done(unknown);
+            }
+            done(std::move(again));
+          };
       self->call(queue, function, arguments, deadline, Repeat::never, std::move(second), parse);
     };
-    call(queue, std::move(function), std::move(arguments), deadline, Repeat::never, std::move(first), parse);
+    call(queue, std::move(function), std::move(arguments), deadline, Repeat::never,
+         std::move(first), parse);
   }
 
   void forget_registration(const QueueName& queue) {

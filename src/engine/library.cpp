@@ -39,9 +39,9 @@ constexpr std::array kReactions{
 };
 
 const Reaction* reaction_to(const Reply& reply) {
-  const auto* const found = std::find_if(kReactions.begin(), kReactions.end(), [&](const Reaction& row) {
-    return row.word == reply.error_word();
-  });
+  const auto* const found =
+      std::find_if(kReactions.begin(), kReactions.end(),
+                   [&](const Reaction& row) { return row.word == reply.error_word(); });
   return found == kReactions.end() ? nullptr : found;
 }
 
@@ -184,12 +184,14 @@ void Library::checked(const std::optional<Error>& error) {
 }
 
 // Sends a command of the check; an ending that stops it ends the check.
-void Library::ask(Command command, SteadyTime deadline, void (Library::*on_reply)(const Reply&, SteadyTime)) {
+void Library::ask(Command command, SteadyTime deadline,
+                  void (Library::*on_reply)(const Reply&, SteadyTime)) {
   topology_->send(kRoute, std::move(command), deadline,
                   [weak = weak_from_this(), deadline, on_reply](const Ending& ending) {
                     const auto self = weak.lock();
                     if (!self) return;
-                    if (ending.kind != Ending::Kind::done) return self->checked(not_done(ending.reason));
+                    if (ending.kind != Ending::Kind::done)
+                      return self->checked(not_done(ending.reason));
                     const Reaction* const row = reaction_to(ending.reply);
                     const SteadyTime again_at = std::chrono::steady_clock::now() + kPause;
                     if (row != nullptr && row->is_passing && again_at < deadline) {
@@ -211,16 +213,17 @@ void Library::on_version(const Reply& reply, SteadyTime deadline) {
   if (is_without_functions(reply)) return load_script(deadline);
   if (reply.is_error()) return checked(error_of(reply));
   if (reply.items.size() != 2 || reply.items[0].text != "version") {
-    return checked(Error(ErrorCode::incompatible, "library duly in redis: no version, expected " + version_ +
+    return checked(Error(ErrorCode::incompatible, "library duly in redis: no version, expected " +
+                                                      version_ +
                                                       "; another library has taken the name"));
   }
   const auto theirs = parse_version(reply.items[1].text);
   const auto ours = parse_version(version_);
   if (theirs[0] > ours[0]) {
-    return checked(Error(ErrorCode::incompatible,
-                         "library duly in redis: version " + reply.items[1].text +
-                             ", expected major version " + std::to_string(ours[0]) +
-                             "; upgrade this program"));
+    return checked(
+        Error(ErrorCode::incompatible, "library duly in redis: version " + reply.items[1].text +
+                                           ", expected major version " + std::to_string(ours[0]) +
+                                           "; upgrade this program"));
   }
   if (theirs < ours) return load_functions(deadline);
   by_functions_ = true;
@@ -251,21 +254,20 @@ void Library::on_script(const Reply& reply, SteadyTime) {
 }
 
 void Library::info(SteadyTime deadline, Done<LibraryInfo> done) {
-  topology_->send(
-      kRoute, Command{"FCALL", "duly_version", "0"}, deadline,
-      [ours = version_, done = std::move(done)](const Ending& ending) {
-        if (ending.kind != Ending::Kind::done) return done(not_done(ending.reason));
-        LibraryInfo info{.version = "", .ours = ours, .by_functions = true};
-        const Reply& reply = ending.reply;
-        if (!reply.is_error() && reply.items.size() == 2) {
-          info.version = reply.items[1].text;
-        } else if (is_without_functions(reply)) {
-          info.by_functions = false;
-        } else if (!is_missing_function(reply)) {
-          return done(error_of(reply));
-        }
-        done(std::move(info));
-      });
+  topology_->send(kRoute, Command{"FCALL", "duly_version", "0"}, deadline,
+                  [ours = version_, done = std::move(done)](const Ending& ending) {
+                    if (ending.kind != Ending::Kind::done) return done(not_done(ending.reason));
+                    LibraryInfo info{.version = "", .ours = ours, .by_functions = true};
+                    const Reply& reply = ending.reply;
+                    if (!reply.is_error() && reply.items.size() == 2) {
+                      info.version = reply.items[1].text;
+                    } else if (is_without_functions(reply)) {
+                      info.by_functions = false;
+                    } else if (!is_missing_function(reply)) {
+                      return done(error_of(reply));
+                    }
+                    done(std::move(info));
+                  });
 }
 
 void Library::load(SteadyTime deadline, Done<Nothing> done) {

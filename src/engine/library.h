@@ -22,24 +22,24 @@ enum class Repeat {
   safe,   ///< Send it again: doing it twice is doing it once.
 };
 
-/// The function library in Redis: loads it when it is missing or older, and calls its functions — by
-/// FCALL, or by EVALSHA where the server has or grants no functions. Safe from any thread.
+/// The function library in Redis: loads it when it is missing or older, and calls its functions —
+/// by FCALL, or by EVALSHA where the server has or grants no functions. Safe from any thread.
 class Library : public std::enable_shared_from_this<Library> {
  public:
   Library(redis::Io& io, std::shared_ptr<redis::Topology> topology,
           const std::vector<LibraryPart>& parts, std::string version);
 
   struct Call {
-    std::string function;    ///< "duly_put".
-    std::string route;       ///< A key of the shard, to find its server.
+    std::string function;  ///< "duly_put".
+    std::string route;     ///< A key of the shard, to find its server.
     redis::Command keys{};
     redis::Command arguments{};
     redis::SteadyTime deadline{};
     Repeat repeat = Repeat::never;
   };
 
-  /// Calls back on the connection's thread: the reply, never an error one; or the error. States that
-  /// pass (LOADING, BUSY, a missing library ...) are waited out until the deadline.
+  /// Calls back on the connection's thread: the reply, never an error one; or the error. States
+  /// that pass (LOADING, BUSY, a missing library ...) are waited out until the deadline.
   void call(Call call, Done<redis::Reply> done);
 
   void info(redis::SteadyTime deadline, Done<LibraryInfo> done);

@@ -3,7 +3,8 @@
 namespace duly {
 namespace {
 
-std::string join(std::string text, const std::vector<LibraryPart>& parts, std::string_view without) {
+std::string join(std::string text, const std::vector<LibraryPart>& parts,
+                 std::string_view without) {
   for (const LibraryPart& part : parts) {
     if (part.name != without) text += part.text;
   }

@@ -75,8 +75,10 @@ void set(JobInfo& job, std::string_view name, const Reply& value) {
   if (name == "timeout_ms") job.timeout = ms();
   if (name == "backoff_base_ms") job.backoff.base = ms();
   if (name == "backoff_cap_ms") job.backoff.cap = ms();
-  if (name == "backoff_factor_milli") job.backoff.factor = static_cast<double>(number(value)) / 1000;
-  if (name == "backoff_jitter_percent") job.backoff.jitter = static_cast<double>(number(value)) / 100;
+  if (name == "backoff_factor_milli")
+    job.backoff.factor = static_cast<double>(number(value)) / 1000;
+  if (name == "backoff_jitter_percent")
+    job.backoff.jitter = static_cast<double>(number(value)) / 100;
   if (name == "backoff" && value.text == "fixed") job.backoff.kind = Backoff::Kind::fixed;
   if (name == "state") {
     static constexpr std::array kAll{JobState::scheduled, JobState::ready, JobState::active,
@@ -84,8 +86,8 @@ void set(JobInfo& job, std::string_view name, const Reply& value) {
     job.state = word_of(kAll, value.text).value_or(JobState::scheduled);
   }
   if (name == "reason") {
-    static constexpr std::array kAll{DeadReason::failed, DeadReason::given_up, DeadReason::quarantined,
-                                     DeadReason::unreadable};
+    static constexpr std::array kAll{DeadReason::failed, DeadReason::given_up,
+                                     DeadReason::quarantined, DeadReason::unreadable};
     job.dead_reason = word_of(kAll, value.text);
   }
 }
@@ -94,7 +96,8 @@ std::optional<JobInfo> job_info(const Reply& row, const QueueName& queue) {
   if (row.items.empty()) return {};
   JobInfo job;
   job.queue = queue;
-  for (std::size_t i = 0; i + 1 < row.items.size(); i += 2) set(job, row.items[i].text, row.items[i + 1]);
+  for (std::size_t i = 0; i + 1 < row.items.size(); i += 2)
+    set(job, row.items[i].text, row.items[i + 1]);
   return job;
 }
 
@@ -137,8 +140,9 @@ Result<std::vector<PutResult>> put(const Reply& reply, const std::vector<NewJob>
           result.due_at = optional_time(detail);
         } else if (word == "withheld") {
           result.outcome = PutOutcome::refused;
-          result.error = Error(ErrorCode::invalid_argument,
-                               "job: not stored, as another one of its all-or-nothing batch was not");
+          result.error =
+              Error(ErrorCode::invalid_argument,
+                    "job: not stored, as another one of its all-or-nothing batch was not");
         } else {
           result.outcome = PutOutcome::refused;
           result.error = Error(ErrorCode::invalid_argument, detail.text);
@@ -155,9 +159,11 @@ Result<ClaimReply> claim(Reply reply, const QueueName& queue, Milliseconds lease
     return unexpected("claim");
   }
   ClaimReply result;
-  result.now = std::chrono::sys_time<std::chrono::microseconds>{std::chrono::microseconds{number(reply.items[1])}};
+  result.now = std::chrono::sys_time<std::chrono::microseconds>{
+      std::chrono::microseconds{number(reply.items[1])}};
   const SystemTime now = std::chrono::floor<Milliseconds>(result.now);
-  if (reply.items[2].integer >= 0) result.next_in = std::chrono::microseconds{reply.items[2].integer};
+  if (reply.items[2].integer >= 0)
+    result.next_in = std::chrono::microseconds{reply.items[2].integer};
   result.is_parked = !reply.items[3].text.empty();
   result.is_keeper = reply.items[3].text == "keeper";
   if (reply.items.size() > 5) result.idle = static_cast<std::size_t>(reply.items[5].integer);
@@ -219,7 +225,8 @@ Result<std::vector<ChangeOutcome>> change_outcomes(const Reply& reply, std::size
 
 Result<DeadSweep> sweep(const Reply& reply) {
   if (!is_batch(reply)) return unexpected("sweep");
-  return DeadSweep{.count = static_cast<std::uint64_t>(reply.items[2].integer), .now = time(reply.items[1])};
+  return DeadSweep{.count = static_cast<std::uint64_t>(reply.items[2].integer),
+                   .now = time(reply.items[1])};
 }
 
 Result<std::vector<std::optional<JobInfo>>> find(const Reply& reply, const QueueName& queue) {

@@ -10,8 +10,8 @@
 
 namespace duly {
 
-/// Turns replies of the function library into values. Each answers an `internal` error for a reply that
-/// is not of the documented form.
+/// Turns replies of the function library into values. Each answers an `internal` error for a reply
+/// that is not of the documented form.
 ///
 /// Source  docs/protocol.md.
 namespace replies {

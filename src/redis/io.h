@@ -23,8 +23,8 @@ class Io {
   void post(std::function<void()> work);
   [[nodiscard]] bool on_this_thread() const noexcept;
 
-  /// One-shot timer, monotonic, to microseconds. All members on the Io's thread only, the destructor
-  /// included; re-arming or destroying it drops what was armed.
+  /// One-shot timer, monotonic, to microseconds. All members on the Io's thread only, the
+  /// destructor included; re-arming or destroying it drops what was armed.
   class Timer {
    public:
     virtual ~Timer() = default;
@@ -35,7 +35,8 @@ class Io {
 
   /// Calls `work(signal)` on the Io's thread for each arrival of one of the signals, instead of
   /// their usual effect, until the returned object is gone (any thread may drop it).
-  [[nodiscard]] std::shared_ptr<void> on_signals(std::vector<int> signals, std::function<void(int)> work);
+  [[nodiscard]] std::shared_ptr<void> on_signals(std::vector<int> signals,
+                                                 std::function<void(int)> work);
 
   struct Impl;
   [[nodiscard]] Impl& impl() noexcept { return *impl_; }

@@ -11,7 +11,8 @@ namespace duly::redis {
 
 struct Io::Impl {
   boost::asio::io_context context{1};
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard{context.get_executor()};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard{
+      context.get_executor()};
   std::thread thread{};
 };
 

@@ -21,7 +21,8 @@ struct Ending {
   };
   Kind kind = Kind::done;
   Reply reply{};         ///< Of done.
-  std::string reason{};  ///< Of the others: object and finding, as in "redis 127.0.0.1:6379: connection refused".
+  std::string reason{};  ///< Of the others: object and finding, as in "redis 127.0.0.1:6379:
+                         ///< connection refused".
 };
 using OnEnding = std::function<void(Ending)>;
 
@@ -46,14 +47,15 @@ class Topology {
   /// Sends one command to the server that owns `key`'s slot. Requests for one key leave in order.
   /// After `deadline` the request ends: not_done if it has not left, else unknown. On a broken
   /// connection requests that have left end as unknown; the others wait for the next connection.
-  virtual void send(std::string_view key, Command command, SteadyTime deadline, OnEnding on_ending) = 0;
+  virtual void send(std::string_view key, Command command, SteadyTime deadline,
+                    OnEnding on_ending) = 0;
 
-  /// Subscribes to a channel on the server that owns the channel's slot (SSUBSCRIBE where the server has it,
-  /// else SUBSCRIBE), again after each reconnect.
+  /// Subscribes to a channel on the server that owns the channel's slot (SSUBSCRIBE where the
+  /// server has it, else SUBSCRIBE), again after each reconnect.
   virtual std::unique_ptr<Subscription> subscribe(std::string channel, OnChannel on_channel) = 0;
 
-  /// Counts connections made since the start: what was true of the server (its library, say) must be
-  /// checked again when it has changed. Any thread.
+  /// Counts connections made since the start: what was true of the server (its library, say) must
+  /// be checked again when it has changed. Any thread.
   [[nodiscard]] virtual std::uint64_t generation() const = 0;
 
   /// Where it leads, without secrets.

@@ -10,7 +10,7 @@ namespace duly::redis {
 /// Where a Redis is and who we are there, from a URL.
 struct Url {
   bool is_tls = false;
-  std::string host{};         ///< Without brackets; empty for a Unix socket.
+  std::string host{};  ///< Without brackets; empty for a Unix socket.
   std::uint16_t port = 6379;
   std::string socket_path{};  ///< Of a Unix socket.
   std::string user{};         ///< Percent-decoded; empty for the default user.
@@ -21,9 +21,10 @@ struct Url {
   [[nodiscard]] std::string address() const;
 };
 
-/// Shape   redis://[user[:password]@]host[:port][/db], rediss://..., unix://[user[:password]@]/path[?db=n]
-/// Errors  invalid_argument, naming the part and never the password.
-/// Source  RFC 3986; the last @ before the path separates, + is no blank, an IPv6 address has brackets.
+/// Shape   redis://[user[:password]@]host[:port][/db], rediss://...,
+/// unix://[user[:password]@]/path[?db=n] Errors  invalid_argument, naming the part and never the
+/// password. Source  RFC 3986; the last @ before the path separates, + is no blank, an IPv6 address
+/// has brackets.
 Url parse_url(std::string_view text);
 
 }  // namespace duly::redis

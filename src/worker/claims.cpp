@@ -30,7 +30,8 @@ struct Claims::Line {
   bool is_failing = false;
 };
 
-Claims::Claims(std::shared_ptr<Connection::Shared> shared, const WorkerOptions& options, Hooks hooks)
+Claims::Claims(std::shared_ptr<Connection::Shared> shared, const WorkerOptions& options,
+               Hooks hooks)
     : shared_(std::move(shared)),
       lease_(options.lease),
       hooks_(std::move(hooks)),
@@ -93,17 +94,15 @@ void Claims::pass_on() {
 
 void Claims::leave(const Line& line) {
   ++asked_calls_;
-  shared_->engine->claim(line.queue,
-                         {.most = 0,
-                          .lease = lease_,
-                          .token = shared_->ids.token(),
-                          .waiter = line.watch->waiter()},
-                         std::chrono::steady_clock::now() + kFarewell,
-                         [this, weak = std::weak_ptr(alive_)](const Result<ClaimReply>&) {
-                           if (weak.expired()) return;
-                           --asked_calls_;
-                           hooks_.on_tasks({});
-                         });
+  shared_->engine->claim(
+      line.queue,
+      {.most = 0, .lease = lease_, .token = shared_->ids.token(), .waiter = line.watch->waiter()},
+      std::chrono::steady_clock::now() + kFarewell,
+      [this, weak = std::weak_ptr(alive_)](const Result<ClaimReply>&) {
+        if (weak.expired()) return;
+        --asked_calls_;
+        hooks_.on_tasks({});
+      });
 }
 
 void Claims::claim(const std::shared_ptr<Line>& line, std::size_t most) {
@@ -115,16 +114,14 @@ void Claims::claim(const std::shared_ptr<Line>& line, std::size_t most) {
   asked_ += most;
   ++asked_calls_;
   ++calls_;
-  shared_->engine->claim(line->queue,
-                         {.most = most,
-                          .lease = lease_,
-                          .token = line->token,
-                          .waiter = line->watch->waiter()},
-                         shared_->deadline(),
-                         [this, weak = std::weak_ptr(alive_), line, most,
-                          sent_at = std::chrono::steady_clock::now()](Result<ClaimReply> result) {
-                           if (!weak.expired()) on_reply(line, most, sent_at, std::move(result));
-                         });
+  shared_->engine->claim(
+      line->queue,
+      {.most = most, .lease = lease_, .token = line->token, .waiter = line->watch->waiter()},
+      shared_->deadline(),
+      [this, weak = std::weak_ptr(alive_), line, most,
+       sent_at = std::chrono::steady_clock::now()](Result<ClaimReply> result) {
+        if (!weak.expired()) on_reply(line, most, sent_at, std::move(result));
+      });
 }
 
 void Claims::on_reply(const std::shared_ptr<Line>& line, std::size_t asked, SteadyTime sent_at,
@@ -165,9 +162,9 @@ void Claims::on_reply(const std::shared_ptr<Line>& line, std::size_t asked, Stea
   } else {
     SteadyTime look_at = safety_look();
     if (reply.next_in) {
-      look_at = std::min(look_at, claimed_at + *reply.next_in +
-                                      (reply.is_keeper ? std::chrono::microseconds{0}
-                                                       : second_look(reply.idle)));
+      look_at = std::min(
+          look_at, claimed_at + *reply.next_in +
+                       (reply.is_keeper ? std::chrono::microseconds{0} : second_look(reply.idle)));
     }
     if (look_at < line->look_at) look_later(line, look_at);
   }
@@ -191,11 +188,13 @@ SteadyTime Claims::safety_look() {
          std::chrono::milliseconds{std::uniform_int_distribution<int>(0, 1000)(random_)};
 }
 
-// A keeper that has died leaves its job waiting. So each idle worker looks a little later, at random, the more
-// of them there are the rarer: together about ten times a second while jobs are due, whatever their number.
+// A keeper that has died leaves its job waiting. So each idle worker looks a little later, at
+// random, the more of them there are the rarer: together about ten times a second while jobs are
+// due, whatever their number.
 std::chrono::microseconds Claims::second_look(std::size_t idle) {
   const auto most = static_cast<std::int64_t>(std::max<std::size_t>(idle, 1)) * kSecondLook.count();
-  return kOverdue + std::chrono::milliseconds{std::uniform_int_distribution<std::int64_t>(0, most)(random_)};
+  return kOverdue +
+         std::chrono::milliseconds{std::uniform_int_distribution<std::int64_t>(0, most)(random_)};
 }
 
 void Claims::stop() {

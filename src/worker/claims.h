@@ -11,8 +11,8 @@
 
 namespace duly {
 
-/// Claims due jobs of several queues in turn, as many as there is room for, and sleeps in between until
-/// the next due time or a message. On the connection's thread only.
+/// Claims due jobs of several queues in turn, as many as there is room for, and sleeps in between
+/// until the next due time or a message. On the connection's thread only.
 class Claims {
  public:
   struct Hooks {

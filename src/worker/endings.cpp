@@ -71,8 +71,9 @@ void Endings::flush() {
 
 void Endings::send(Lane& lane) {
   const std::size_t count = std::min(lane.rows.size(), Limits::piece);
-  std::vector<Row> rows(std::make_move_iterator(lane.rows.begin()),
-                        std::make_move_iterator(lane.rows.begin() + static_cast<std::ptrdiff_t>(count)));
+  std::vector<Row> rows(
+      std::make_move_iterator(lane.rows.begin()),
+      std::make_move_iterator(lane.rows.begin() + static_cast<std::ptrdiff_t>(count)));
   lane.rows.erase(lane.rows.begin(), lane.rows.begin() + static_cast<std::ptrdiff_t>(count));
   lane.is_sending = true;
   lane.not_before = {};
@@ -89,7 +90,8 @@ void Endings::send(Lane& lane) {
   }
   const Deadline deadline = std::min(shared_->deadline(), deadline_);
   const Done<std::vector<LeaseOutcome>> done =
-      [this, weak = std::weak_ptr(alive_), &lane, rows = std::make_shared<std::vector<Row>>(std::move(rows))](
+      [this, weak = std::weak_ptr(alive_), &lane,
+       rows = std::make_shared<std::vector<Row>>(std::move(rows))](
           Result<std::vector<LeaseOutcome>> result) {
         if (!weak.expired()) on_outcomes(lane, std::move(*rows), std::move(result));
       };
@@ -103,11 +105,13 @@ void Endings::send(Lane& lane) {
   }
 }
 
-void Endings::on_outcomes(Lane& lane, std::vector<Row> rows, Result<std::vector<LeaseOutcome>> result) {
+void Endings::on_outcomes(Lane& lane, std::vector<Row> rows,
+                          Result<std::vector<LeaseOutcome>> result) {
   const SteadyTime now = std::chrono::steady_clock::now();
   lane.is_sending = false;
   if (!result.ok()) {
-    shared_->log(LogLevel::warning, "queue " + lane.queue.text() + ": " + std::to_string(rows.size()) +
+    shared_->log(LogLevel::warning, "queue " + lane.queue.text() + ": " +
+                                        std::to_string(rows.size()) +
                                         " finished jobs not written yet: " + result.error().what());
     if (now + kPauseAfterError >= deadline_) return give_up(std::move(rows));
     // Again, whatever became of it: the second time changes nothing, or says lease_lost.

@@ -10,8 +10,8 @@
 
 namespace duly {
 
-/// Writes the ends of attempts to Redis: acks, fails and releases, in batches, one call of a kind and queue
-/// at a time, again until Redis has answered. On the connection's thread only.
+/// Writes the ends of attempts to Redis: acks, fails and releases, in batches, one call of a kind
+/// and queue at a time, again until Redis has answered. On the connection's thread only.
 class Endings {
  public:
   struct Hooks {

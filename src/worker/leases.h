@@ -22,8 +22,8 @@ struct Lease {
   std::size_t open = 0;
 };
 
-/// Keeps the leases of running jobs, until each job's timeout and never beyond, and tells of jobs whose
-/// timeout has passed or whose lease is lost. On the connection's thread only.
+/// Keeps the leases of running jobs, until each job's timeout and never beyond, and tells of jobs
+/// whose timeout has passed or whose lease is lost. On the connection's thread only.
 class Leases {
  public:
   struct Hooks {

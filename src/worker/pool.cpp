@@ -5,7 +5,8 @@
 
 namespace duly {
 
-Pool::Pool(std::size_t threads, std::function<void(const TaskPtr&)> run) : state_(std::make_shared<State>()) {
+Pool::Pool(std::size_t threads, std::function<void(const TaskPtr&)> run)
+    : state_(std::make_shared<State>()) {
   state_->run = std::move(run);
   for (std::size_t i = 0; i < threads; ++i) std::thread(work, state_).detach();
 }

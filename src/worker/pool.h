@@ -11,8 +11,8 @@
 
 namespace duly {
 
-/// The threads that run handlers. They hold what they need by themselves, so that one that does not come back can
-/// be abandoned.
+/// The threads that run handlers. They hold what they need by themselves, so that one that does not
+/// come back can be abandoned.
 class Pool {
  public:
   /// `run` runs one task on one of `threads` threads; it does not throw.

@@ -6,8 +6,8 @@
 
 namespace duly {
 
-/// How many jobs a worker may hold beyond its free slots: what it runs in a few milliseconds, so that a fast
-/// handler never waits for Redis and a slow one keeps no due job from other workers.
+/// How many jobs a worker may hold beyond its free slots: what it runs in a few milliseconds, so
+/// that a fast handler never waits for Redis and a slow one keeps no due job from other workers.
 class Prefetch {
  public:
   static constexpr std::chrono::milliseconds kAhead{5};
@@ -19,8 +19,10 @@ class Prefetch {
     jobs_ += jobs;
     const auto passed = now - since_;
     if (passed < kWindow) return;
-    const double per_second = static_cast<double>(jobs_) / std::chrono::duration<double>(passed).count();
-    const auto ahead = static_cast<std::size_t>(per_second * std::chrono::duration<double>(kAhead).count());
+    const double per_second =
+        static_cast<double>(jobs_) / std::chrono::duration<double>(passed).count();
+    const auto ahead =
+        static_cast<std::size_t>(per_second * std::chrono::duration<double>(kAhead).count());
     size_ = std::min(kMost, ahead);
     jobs_ = 0;
     since_ = now;

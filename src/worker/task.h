@@ -14,7 +14,8 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 struct Lease;
 
-/// One claimed job on its way through a worker. The connection's thread owns it; a handler's thread runs it.
+/// One claimed job on its way through a worker. The connection's thread owns it; a handler's thread
+/// runs it.
 struct Task {
   /// Who decides how the attempt ends moves it from `open`, once.
   enum class Fate { open, finished, timed_out, lost, released };

@@ -1,21 +1,10 @@
 #include "duly/worker.h"
 
-#include <atomic>
 #include <csignal>
-#include <future>
-#include <map>
-#include <mutex>
 #include <utility>
 
-#include "src/client/shared.h"
-#include "src/core/bytes.h"
 #include "src/core/check.h"
-#include "src/worker/claims.h"
-#include "src/worker/endings.h"
-#include "src/worker/leases.h"
-#include "src/worker/pool.h"
-#include "src/worker/prefetch.h"
-#include "src/worker/reporter.h"
+#include "src/worker/impl.h"
 
 namespace duly {
 namespace {
@@ -31,7 +20,9 @@ constexpr std::chrono::milliseconds kStale{500};
 constexpr std::chrono::milliseconds kLastWrites{700};
 
 void check(const WorkerOptions& options) {
-  const auto refuse = [](const std::string& text) { throw Error(ErrorCode::invalid_argument, text); };
+  const auto refuse = [](const std::string& text) {
+    throw Error(ErrorCode::invalid_argument, text);
+  };
   if (options.queues.empty()) refuse("queues: none, expected one or more");
   for (const QueueName& queue : options.queues) core::require(core::check_queue(queue));
   if (options.concurrency < 1 || options.concurrency > kMostConcurrency) {
@@ -44,112 +35,34 @@ void check(const WorkerOptions& options) {
 
 }  // namespace
 
-/// Everything of one worker. Its hands (claims, endings, leases) live on the connection's thread; handler threads come in by
-/// `run_task` alone.
-struct Worker::Impl : std::enable_shared_from_this<Worker::Impl> {
-  enum class Phase { idle, working, draining, ended };
-
-  Impl(std::shared_ptr<Connection::Shared> given, WorkerOptions worker_options)
-      : shared(std::move(given)), options(std::move(worker_options)), reporter(options.on_finished) {}
-
-  // On the connection's thread.
-  void start();
-  void begin_drain(Milliseconds grace);
-  void end_grace();
-  void take_tasks(std::vector<TaskPtr> tasks);
-  void drain_ended();
-  void confirm(const TaskPtr& task, LeaseOutcome outcome, const std::string& error);
-  void give_back(const std::vector<TaskPtr>& tasks);
-  void check_ended();
-  [[nodiscard]] std::size_t room() const;
-  void arm_stale();
-
-  // On a handler's thread.
-  void run_task(const TaskPtr& task);
-  TaskEnd run_handler(const TaskPtr& task);
-  void hand_in(TaskEnd end);
-
-  std::shared_ptr<Connection::Shared> shared;
-  WorkerOptions options;
-  std::map<std::string, Handler, std::less<>> handlers;
-  Reporter reporter;
-
-  std::unique_ptr<Pool> pool;
-  std::unique_ptr<Claims> claims;
-  std::unique_ptr<Endings> endings;
-  std::unique_ptr<Leases> leases;
-  std::unique_ptr<redis::Io::Timer> grace_timer;
-  std::unique_ptr<redis::Io::Timer> stale_timer;
-  Phase phase = Phase::idle;
-  std::size_t held = 0;  // claimed tasks whose handler has not come back
-  Prefetch prefetch{steady_clock::now()};
-  bool is_stale_armed = false;
-  bool is_abandoned = false;  // the grace time is over: nobody waits for handlers
-
-  std::mutex mutex;  // of what handler threads hand in
-  std::vector<TaskEnd> ended;
-  bool is_drain_posted = false;
-  std::promise<void> all_ended;
-  std::atomic<bool> was_run{false};
-
-  struct Counters {
-    std::atomic<std::uint64_t> acked{0}, failed{0}, died{0}, released{0}, lease_lost{0}, running{0}, claims{0};
-  } counters;
-};
-
-namespace {
-
-// What a handler sees.
-class HandlerAttempt final : public Attempt {
- public:
-  HandlerAttempt(TaskPtr task, std::function<void()> on_moved)
-      : task_(std::move(task)), on_moved_(std::move(on_moved)) {}
-  [[nodiscard]] const ActiveJob& job() const override { return task_->job; }
-  [[nodiscard]] std::stop_token stop_token() const override { return task_->stop.get_token(); }
-  void extend(Milliseconds timeout) override {
-    if (timeout < Milliseconds{1} || timeout > Limits::timeout) {
-      throw Error(ErrorCode::invalid_argument,
-                  "timeout: " + std::to_string(timeout.count()) + " ms, expected 1 .. " +
-                      std::to_string(Limits::timeout.count()) + " ms");
-    }
-    task_->timeout_at = steady_clock::now() + timeout;
-    on_moved_();
-  }
-
- private:
-  TaskPtr task_;
-  std::function<void()> on_moved_;
-};
-
-}  // namespace
-
-// ---- On the connection's thread ----
-
 void Worker::Impl::start() {
   if (phase == Phase::ended) return;  // Stopped before it began.
-  const std::weak_ptr<Impl> weak = weak_from_this();
   endings = std::make_unique<Endings>(
-      shared, Endings::Hooks{.on_confirmed = [this](const TaskPtr& task, LeaseOutcome outcome,
-                                                    const std::string& error) { confirm(task, outcome, error); },
-                             .is_busy = [this] { return phase == Phase::working && held > 0; }});
-  leases = std::make_unique<Leases>(
       shared,
-      Leases::Hooks{.on_timeout =
-                        [this](const TaskPtr& task) {
-                          task->stop.request_stop();
-                          endings->fail(task, {.error = "timeout: still running after " +
-                                                        std::to_string(task->job.timeout.count()) + " ms"});
-                          endings->flush();
-                        },
-                    .on_lost =
-                        [this](const TaskPtr& task) {
-                          task->stop.request_stop();
-                          confirm(task, LeaseOutcome::lease_lost, "lease lost");
-                        }});
+      Endings::Hooks{
+          .on_confirmed = [this](const TaskPtr& task, LeaseOutcome outcome,
+                                 const std::string& error) { confirm(task, outcome, error); },
+          .is_busy = [this] { return phase == Phase::working && held > 0; }});
+  leases = std::make_unique<Leases>(
+      shared, Leases::Hooks{.on_timeout =
+                                [this](const TaskPtr& task) {
+                                  task->stop.request_stop();
+                                  endings->fail(
+                                      task,
+                                      {.error = "timeout: still running after " +
+                                                std::to_string(task->job.timeout.count()) + " ms"});
+                                  endings->flush();
+                                },
+                            .on_lost =
+                                [this](const TaskPtr& task) {
+                                  task->stop.request_stop();
+                                  confirm(task, LeaseOutcome::lease_lost, "lease lost");
+                                }});
   claims = std::make_unique<Claims>(
       shared, options,
-      Claims::Hooks{.room = [this] { return room(); },
-                    .on_tasks = [this](std::vector<TaskPtr> tasks) { take_tasks(std::move(tasks)); }});
+      Claims::Hooks{
+          .room = [this] { return room(); },
+          .on_tasks = [this](std::vector<TaskPtr> tasks) { take_tasks(std::move(tasks)); }});
   grace_timer = shared->io.make_timer();
   stale_timer = shared->io.make_timer();
   phase = Phase::working;
@@ -161,7 +74,8 @@ std::size_t Worker::Impl::room() const {
   const std::size_t most = options.concurrency + prefetch.size();
   if (held >= most) return 0;
   const std::size_t free = most - held;
-  // While jobs wait in memory there is no hurry: ask again when a good part is free, for a good part at once.
+  // While jobs wait in memory there is no hurry: ask again when a good part is free, for a good
+  // part at once.
   if (held > options.concurrency && free < std::min(most / 2, Limits::piece)) return 0;
   return free;
 }
@@ -286,68 +200,6 @@ void Worker::Impl::check_ended() {
   all_ended.set_value();
 }
 
-// ---- On a handler's thread ----
-
-void Worker::Impl::run_task(const TaskPtr& task) {
-  const SteadyTime now = steady_clock::now();
-  const auto redis_now = task->claimed_at_redis.time_since_epoch() + (now - task->claimed_at);
-  task->lateness = redis_now - task->job.due_at.time_since_epoch();
-  task->timeout_at = now + task->job.timeout;
-  task->started_at = now;
-  ++counters.running;
-  TaskEnd end = run_handler(task);
-  --counters.running;
-  task->ended_at = steady_clock::now();
-  hand_in(std::move(end));
-}
-
-TaskEnd Worker::Impl::run_handler(const TaskPtr& task) {
-  TaskEnd end{.task = task};
-  const auto fail = [&](std::string error) {
-    end.is_acked = false;
-    end.failure.error = std::string(core::cut_utf8(error, Limits::error));
-  };
-  auto handler = handlers.find(task->job.type);
-  if (handler == handlers.end()) handler = handlers.find("");
-  if (handler == handlers.end()) {
-    fail("no handler for type " + task->job.type);
-    return end;
-  }
-  HandlerAttempt attempt(task, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) {
-      self->shared->io.post([weak] {
-        const auto still = weak.lock();
-        if (still && still->leases) still->leases->look();
-      });
-    }
-  });
-  try {
-    handler->second(attempt);
-  } catch (const RetryAfter& retry) {
-    fail(retry.why.empty() ? "retry asked for" : retry.why);
-    end.failure.retry_in = std::clamp(retry.delay, Milliseconds{0}, Limits::delay);
-  } catch (const GiveUp& give_up) {
-    fail(give_up.why.empty() ? "given up" : give_up.why);
-    end.failure.then = Failure::Then::give_up;
-  } catch (const std::exception& error) {
-    fail(error.what());
-  } catch (...) {
-    fail("an exception that is no std::exception");
-  }
-  return end;
-}
-
-void Worker::Impl::hand_in(TaskEnd end) {
-  const std::lock_guard lock(mutex);
-  ended.push_back(std::move(end));
-  if (std::exchange(is_drain_posted, true)) return;
-  shared->io.post([weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->drain_ended();
-  });
-}
-
-// ---- The public face ----
-
 Worker::Worker(Connection connection, WorkerOptions options) {
   check(options);
   impl_ = std::make_shared<Impl>(connection.shared(), std::move(options));
@@ -368,7 +220,8 @@ Worker::~Worker() {
     dropped.set_value();
   });
   dropped.get_future().wait();
-  // The pool's threads may keep the rest a little longer; what the caller gave must not be used by then.
+  // The pool's threads may keep the rest a little longer; what the caller gave must not be used by
+  // then.
   impl_->reporter.end();
 }
 
@@ -385,8 +238,8 @@ void Worker::run() {
     throw Error(ErrorCode::invalid_argument, "run: called twice, expected once");
   }
   auto ended = impl_->all_ended.get_future();
-  impl_->pool = std::make_unique<Pool>(impl_->options.concurrency,
-                                       [impl = impl_](const TaskPtr& task) { impl->run_task(task); });
+  impl_->pool = std::make_unique<Pool>(
+      impl_->options.concurrency, [impl = impl_](const TaskPtr& task) { impl->run_task(task); });
   impl_->shared->io.post([impl = impl_] { impl->start(); });
   ended.wait();
 }

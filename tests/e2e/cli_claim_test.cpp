@@ -28,8 +28,9 @@ TEST_F(CliClaim, AnswersTheJobAndItsTokenInThisOrder) {
 
   ASSERT_EQ(end.status, 0) << end.err;
   EXPECT_TRUE(end.out.starts_with(R"({"id":"a","token":")")) << end.out;
-  EXPECT_NE(end.out.find(R"(","queue":"mail","type":"note","payload":"hello","attempt":1,"due_at_ms":)"),
-            std::string::npos)
+  EXPECT_NE(
+      end.out.find(R"(","queue":"mail","type":"note","payload":"hello","attempt":1,"due_at_ms":)"),
+      std::string::npos)
       << end.out;
 }
 
@@ -102,8 +103,8 @@ TEST_F(CliClaim, FailKeepsTheErrorAndTriesAgainWhenAsked) {
   put({"mail", "x"});
   const Claimed job = claim();
 
-  const ProgramEnd end = duly({"fail", "mail", job.id, job.token, "--error", "mailbox full",
-                               "--retry-in", "1h", "--json"});
+  const ProgramEnd end = duly(
+      {"fail", "mail", job.id, job.token, "--error", "mailbox full", "--retry-in", "1h", "--json"});
 
   EXPECT_EQ(end.status, 0) << end.err;
   EXPECT_EQ(Json::parse(end.out).at("outcome"), "failed");

@@ -41,8 +41,7 @@ class CliTest : public ::testing::Test {
   }
 
   /// The one of them.
-  Json json(const std::vector<std::string>& arguments,
-                          const std::string& input = {}) const {
+  Json json(const std::vector<std::string>& arguments, const std::string& input = {}) const {
     const auto lines = json_lines(arguments, input);
     EXPECT_EQ(lines.size(), 1U);
     return lines.empty() ? Json::object() : lines.front();

@@ -13,8 +13,8 @@ class CliLook : public CliTest {
   std::string bury(const std::string& error) const {
     const std::string id = put({"mail", "x", "--max-attempts", "1"});
     const Json job = json({"claim", "mail"});
-    EXPECT_EQ(duly({"fail", "mail", id, job.at("token").get<std::string>(), "--error", error}).status,
-              0);
+    EXPECT_EQ(
+        duly({"fail", "mail", id, job.at("token").get<std::string>(), "--error", error}).status, 0);
     return id;
   }
 };

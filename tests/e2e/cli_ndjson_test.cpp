@@ -103,8 +103,8 @@ TEST_F(CliNdjson, SaysWhatIsUnknownWhenRedisFallsSilentAndEndsWith4) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);
   const std::string one = "{}\n";
-  Program stream(line({"--timeout", "500ms", "put", "mail", "--ndjson",
-                       "/dev/fd/" + std::to_string(ends[0])}));
+  Program stream(line(
+      {"--timeout", "500ms", "put", "mail", "--ndjson", "/dev/fd/" + std::to_string(ends[0])}));
   ASSERT_EQ(::write(ends[1], one.data(), one.size()), static_cast<ssize_t>(one.size()));
   ASSERT_TRUE(eventually([&] { return json({"stats", "mail"}).at("ready") == 1; }));
 
@@ -121,10 +121,9 @@ TEST_F(CliNdjson, SaysWhatIsUnknownWhenRedisFallsSilentAndEndsWith4) {
 }
 
 TEST_F(CliNdjson, StopsWhenRedisIsAwayAndSaysAtWhichLine) {
-  const ProgramEnd end =
-      run_program({binary(), "--redis", "redis://127.0.0.1:1", "--timeout", "300ms", "put", "mail",
-                   "--ndjson", "-"},
-                  {.input = "{}\n{}\n"});
+  const ProgramEnd end = run_program({binary(), "--redis", "redis://127.0.0.1:1", "--timeout",
+                                      "300ms", "put", "mail", "--ndjson", "-"},
+                                     {.input = "{}\n{}\n"});
 
   EXPECT_EQ(end.status, 3);
   EXPECT_NE(end.err.find("line 1: "), std::string::npos) << end.err;

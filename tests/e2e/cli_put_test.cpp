@@ -35,10 +35,26 @@ TEST_F(CliPut, OfAnIdThatExistsChangesNothingAndEndsWith7) {
 }
 
 TEST_F(CliPut, KeepsEveryOption) {
-  const std::string id =
-      put({"mail", "x", "--type", "welcome", "--max-attempts", "7", "--lease", "45s",
-           "--attempt-timeout", "90s", "--backoff", "fixed", "--backoff-base", "5s",
-           "--backoff-cap", "1m", "--backoff-factor", "3.5", "--jitter", "0.25"});
+  const std::string id = put({"mail",
+                              "x",
+                              "--type",
+                              "welcome",
+                              "--max-attempts",
+                              "7",
+                              "--lease",
+                              "45s",
+                              "--attempt-timeout",
+                              "90s",
+                              "--backoff",
+                              "fixed",
+                              "--backoff-base",
+                              "5s",
+                              "--backoff-cap",
+                              "1m",
+                              "--backoff-factor",
+                              "3.5",
+                              "--jitter",
+                              "0.25"});
 
   const Json job = json({"show", "mail", id});
   EXPECT_EQ(job.at("type"), "welcome");
@@ -50,8 +66,8 @@ TEST_F(CliPut, KeepsEveryOption) {
 }
 
 TEST_F(CliPut, B16KeepsDelaysBeyond32BitsExactly) {
-  for (const std::string delay : {"2147483647", "2147483648", "4294967295", "4294967296",
-                                  "31536000000", "3153600000000"}) {
+  for (const std::string delay :
+       {"2147483647", "2147483648", "4294967295", "4294967296", "31536000000", "3153600000000"}) {
     const std::string id = put({"far", "x", "--in", delay + "ms"});
 
     const Json job = json({"show", "far", id});
@@ -144,8 +160,8 @@ TEST_F(CliPut, B98TakesAPayloadOfTheLimitAndNoByteMore) {
 }
 
 TEST_F(CliPut, B98RefusesInputWithoutEndAtOnce) {
-  const ProgramEnd end = run_program(
-      {"sh", "-c", "yes | \"$0\" --redis \"$1\" put mail -", binary(), redis_.url()});
+  const ProgramEnd end =
+      run_program({"sh", "-c", "yes | \"$0\" --redis \"$1\" put mail -", binary(), redis_.url()});
 
   EXPECT_EQ(end.status, 2);
   EXPECT_NE(end.err.find("payload: more than 1048576 bytes"), std::string::npos) << end.err;

@@ -14,9 +14,9 @@ TEST_F(CliUsage, HelpTeachesEveryCommand) {
   EXPECT_EQ(top.status, 0);
   EXPECT_NE(top.out.find("Exit status:"), std::string::npos);
   for (const std::string command :
-       {"put", "claim", "ack", "fail", "release", "extend", "work", "show", "ls", "queues", "stats",
-        "cancel", "reschedule", "run-now", "edit", "dead", "pause", "resume", "recover", "library",
-        "version", "bench"}) {
+       {"put",   "claim",  "ack",     "fail",    "release",    "extend",  "work", "show",
+        "ls",    "queues", "stats",   "cancel",  "reschedule", "run-now", "edit", "dead",
+        "pause", "resume", "recover", "library", "version",    "bench"}) {
     EXPECT_NE(top.out.find("\n  " + command + " "), std::string::npos) << command;
     const ProgramEnd end = run_program({binary(), command, "--help"});
     EXPECT_EQ(end.status, 0);
@@ -31,14 +31,19 @@ TEST_F(CliUsage, AnUnknownCommandSuggestsTheNearest) {
 
   const ProgramEnd family = run_program({binary(), "dead", "repaly", "mail"});
   EXPECT_EQ(family.status, 2);
-  EXPECT_EQ(family.err,
-            "duly: unknown command \"repaly\"; did you mean \"replay\"?\nSee `duly dead --help`.\n");
+  EXPECT_EQ(
+      family.err,
+      "duly: unknown command \"repaly\"; did you mean \"replay\"?\nSee `duly dead --help`.\n");
 }
 
 TEST_F(CliUsage, AWrongCallEndsWith2AndAHint) {
-  for (const std::vector<std::string>& call :
-       {std::vector<std::string>{}, {"put"}, {"put", "mail", "a", "b"}, {"put", "mail", "--nix"},
-        {"ack", "mail", "a"}, {"work", "mail"}, {"dead"}}) {
+  for (const std::vector<std::string>& call : {std::vector<std::string>{},
+                                               {"put"},
+                                               {"put", "mail", "a", "b"},
+                                               {"put", "mail", "--nix"},
+                                               {"ack", "mail", "a"},
+                                               {"work", "mail"},
+                                               {"dead"}}) {
     const ProgramEnd end = duly(call);
     EXPECT_EQ(end.status, 2);
     EXPECT_NE(end.err.find("--help`."), std::string::npos) << end.err;
@@ -95,9 +100,8 @@ TEST_F(CliUsage, AReaderThatGoesAwayEndsItQuietly) {
   for (int i = 0; i < 5000; ++i) lines += "{}\n";
   ASSERT_EQ(duly({"put", "mail", "--ndjson", "-", "--quiet"}, lines).status, 0);
 
-  const ProgramEnd end =
-      run_program({"sh", "-c", "\"$0\" --redis \"$1\" ls mail --all | head -n 1", binary(),
-                   redis_.url()});
+  const ProgramEnd end = run_program(
+      {"sh", "-c", "\"$0\" --redis \"$1\" ls mail --all | head -n 1", binary(), redis_.url()});
 
   EXPECT_EQ(end.status, 0);
   EXPECT_EQ(end.err, "");

@@ -69,9 +69,10 @@ class CliWork : public CliTest {
 };
 
 TEST_F(CliWork, AcksWhenTheCommandSucceeds) {
-  const ProgramEnd end = attempt("cat; echo \" of $DULY_QUEUE $DULY_JOB_ID $DULY_TYPE "
-                                 "$DULY_ATTEMPT/$DULY_MAX_ATTEMPTS\"",
-                                 {"--type", "note", "--max-attempts", "5"});
+  const ProgramEnd end = attempt(
+      "cat; echo \" of $DULY_QUEUE $DULY_JOB_ID $DULY_TYPE "
+      "$DULY_ATTEMPT/$DULY_MAX_ATTEMPTS\"",
+      {"--type", "note", "--max-attempts", "5"});
 
   EXPECT_EQ(end.status, 0);
   EXPECT_EQ(end.out, "payload of mail job note 1/5\n");
@@ -132,8 +133,9 @@ TEST_F(CliWork, FailsWhenASignalEndsTheCommand) {
 
 TEST_F(CliWork, ATimeoutEndsTheCommandAndAllItStarted) {
   const std::string pids = path("pids");
-  attempt("trap '' TERM; sleep 61 & echo $! > " + pids + "; echo $$ >> " + pids + "; wait; sleep 62",
-          {"--attempt-timeout", "300ms"});
+  attempt(
+      "trap '' TERM; sleep 61 & echo $! > " + pids + "; echo $$ >> " + pids + "; wait; sleep 62",
+      {"--attempt-timeout", "300ms"});
 
   EXPECT_EQ(job().at("failures"), 1);
   EXPECT_NE(job().at("last_error").get<std::string>().find("timeout"), std::string::npos);
@@ -173,8 +175,8 @@ TEST_F(CliWork, FeedsALargePayloadWhole) {
 TEST_F(CliWork, WorksWithoutStandardInputOfItsOwn) {
   put({"mail", "payload"});
 
-  const Program worker({"sh", "-c", "exec \"$0\" --redis \"$1\" work mail --exec cat <&-", binary(),
-                        redis_.url()});
+  const Program worker(
+      {"sh", "-c", "exec \"$0\" --redis \"$1\" work mail --exec cat <&-", binary(), redis_.url()});
 
   ASSERT_TRUE(eventually([&] { return total("acked") == 1; })) << worker.err();
   EXPECT_EQ(worker.out(), "payload");
@@ -255,7 +257,8 @@ TEST_F(CliWork, B62EndsInOrderHoweverEarlyTheSignalComes) {
     // From when it has blocked the signal on, whatever else it has done by then.
     ASSERT_TRUE(eventually([&] {
       constexpr std::uint64_t term = 1U << (SIGTERM - 1);
-      return (signals_of("/proc/" + std::to_string(worker.pid()) + "/status", "SigBlk") & term) != 0;
+      return (signals_of("/proc/" + std::to_string(worker.pid()) + "/status", "SigBlk") & term) !=
+             0;
     }));
 
     worker.signal(SIGTERM);

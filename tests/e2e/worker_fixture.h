@@ -95,7 +95,8 @@ class WorkerTest : public ::testing::Test {
 
   void put_many(std::size_t count, const NewJob& job = {}) {
     const auto results = client_.put("mail", std::vector<NewJob>(count, job));
-    ASSERT_THAT(results, ::testing::Each(::testing::Field(&PutResult::outcome, PutOutcome::created)));
+    ASSERT_THAT(results,
+                ::testing::Each(::testing::Field(&PutResult::outcome, PutOutcome::created)));
   }
 
   /// What the queue knows of a job; of state `done` if it is gone.

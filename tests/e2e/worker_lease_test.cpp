@@ -92,9 +92,8 @@ TEST_F(WorkerLease, B08AWorkerThatStoodStillCannotAckWhatAnotherHas) {
   still.signal(SIGSTOP);
 
   const auto may_end = std::make_shared<std::atomic<bool>>(false);
-  const RunningWorker other(redis_.url(), {.queues = {"mail"}, .lease = 1s}, [may_end](Attempt&) {
-    eventually([&] { return may_end->load(); });
-  });
+  const RunningWorker other(redis_.url(), {.queues = {"mail"}, .lease = 1s},
+                            [may_end](Attempt&) { eventually([&] { return may_end->load(); }); });
   ASSERT_TRUE(eventually([&] { return stats().totals.claimed == 2; }));
   still.signal(SIGCONT);
 

@@ -166,8 +166,7 @@ TEST_P(WorkerWakeUp, B11AShortDelayDoesNotWaitBehindLongOnes) {
   const auto [workers, concurrency] = GetParam();
   std::deque<RunningWorker> idle;
   for (std::size_t i = 0; i < workers; ++i) {
-    idle.emplace_back(redis_.url(),
-                      WorkerOptions{.queues = {"mail"}, .concurrency = concurrency},
+    idle.emplace_back(redis_.url(), WorkerOptions{.queues = {"mail"}, .concurrency = concurrency},
                       [](Attempt&) {});
     ASSERT_TRUE(is_waiting(idle.back()));
   }

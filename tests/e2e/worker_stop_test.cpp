@@ -21,9 +21,8 @@ class WorkerStop : public WorkerTest {
   [[nodiscard]] Handler until_allowed(bool heeds) const {
     return [flags = flags_, heeds](Attempt& attempt) {
       ++flags->running;
-      eventually([&] {
-        return flags->may_end || (heeds && attempt.stop_token().stop_requested());
-      }, 30s);
+      eventually([&] { return flags->may_end || (heeds && attempt.stop_token().stop_requested()); },
+                 30s);
     };
   }
 

@@ -64,7 +64,8 @@ TEST_F(WorkerEnds, AHandlerThatReturnsAcksTheJob) {
 }
 
 TEST_F(WorkerEnds, AnExceptionFailsTheAttemptWithBackoff) {
-  const Ending end = run_one({.backoff = kExact}, [](Attempt&) { throw std::runtime_error("full"); });
+  const Ending end =
+      run_one({.backoff = kExact}, [](Attempt&) { throw std::runtime_error("full"); });
 
   EXPECT_EQ(end.outcome, LeaseOutcome::failed);
   EXPECT_EQ(end.error, "full");
@@ -109,7 +110,8 @@ TEST_F(WorkerEnds, TheLastFailureMakesTheJobDead) {
 }
 
 TEST_F(WorkerEnds, AJobOfATypeWithoutHandlerFailsWithBackoff) {
-  const Ending end = run_one({.type = "note", .backoff = kExact}, [](Attempt&) {}, "letter");
+  const Ending end = run_one(
+      {.type = "note", .backoff = kExact}, [](Attempt&) {}, "letter");
 
   EXPECT_EQ(end.outcome, LeaseOutcome::failed);
   EXPECT_EQ(look(id_).last_error, "no handler for type note");
@@ -204,7 +206,8 @@ TEST_F(WorkerRefuses, OptionsOutOfRange) {
   EXPECT_THAT(refusal_of({}), HasSubstr("queues"));
   EXPECT_THAT(refusal_of({.queues = {"mail", "a b"}}), HasSubstr("queue"));
   EXPECT_THAT(refusal_of({.queues = {"mail"}, .concurrency = 0}), HasSubstr("concurrency: 0"));
-  EXPECT_THAT(refusal_of({.queues = {"mail"}, .concurrency = 1001}), HasSubstr("concurrency: 1001"));
+  EXPECT_THAT(refusal_of({.queues = {"mail"}, .concurrency = 1001}),
+              HasSubstr("concurrency: 1001"));
   EXPECT_THAT(refusal_of({.queues = {"mail"}, .lease = 99ms}), HasSubstr("lease: 99 ms"));
   EXPECT_THAT(refusal_of({.queues = {"mail"}, .grace = -1ms}), HasSubstr("grace"));
   EXPECT_EQ(refusal_of({.queues = {"mail"}, .concurrency = 1000, .lease = 100ms, .grace = 0ms}),

@@ -9,7 +9,7 @@
 namespace duly::testing {
 
 struct ProgramOptions {
-  std::string input{};  ///< Its standard input.
+  std::string input{};                                             ///< Its standard input.
   std::vector<std::pair<std::string, std::string>> environment{};  ///< Beside ours.
 };
 
@@ -45,8 +45,8 @@ class Program {
   pid_t pid_ = 0;
 };
 
-/// Runs a program to its end on a terminal of its own, on which `options.input` is typed once `prompt`
-/// has been shown; all that is shown there is `out`.
+/// Runs a program to its end on a terminal of its own, on which `options.input` is typed once
+/// `prompt` has been shown; all that is shown there is `out`.
 ProgramEnd run_on_terminal(std::vector<std::string> arguments, const std::string& prompt,
                            ProgramOptions options = {});
 

@@ -55,8 +55,8 @@ int work(char** words) {
                               .grace = milliseconds{std::stoll(words[5])}};
   if (behaviour != "ack") {
     options.on_finished = [log](const duly::WorkerOptions::Report& report) {
-      write_line(log, "end " + report.job.id.text() + " " +
-                          std::string(to_string(report.outcome)) + "\n");
+      write_line(
+          log, "end " + report.job.id.text() + " " + std::string(to_string(report.outcome)) + "\n");
     };
   }
   duly::Worker worker(duly::Connection(std::string(words[1])), options);

@@ -29,17 +29,23 @@ Scene stubborn(Scene scene, std::uint32_t max_attempts) {
 
 std::vector<Scene> scenes() {
   std::vector<Scene> all;
-  all.push_back(scene("order-1042-unpaid", "unpaid", Milliseconds{2000}, "order 1042 is not paid: cancelled"));
-  all.push_back(scene("order-1042-reminder", "reminder", Milliseconds{4000}, "order 1042: reminder sent"));
-  all.push_back(scene("order-1042-review", "review", Milliseconds{7000}, "order 1042: review asked for"));
+  all.push_back(scene("order-1042-unpaid", "unpaid", Milliseconds{2000},
+                      "order 1042 is not paid: cancelled"));
+  all.push_back(
+      scene("order-1042-reminder", "reminder", Milliseconds{4000}, "order 1042: reminder sent"));
+  all.push_back(
+      scene("order-1042-review", "review", Milliseconds{7000}, "order 1042: review asked for"));
   all.push_back(stubborn(
-      scene("partner-17", "flaky", Milliseconds{1000}, "partner 17 is told: works the third time"), 5));
-  all.push_back(stubborn(scene("partner-99", "hopeless", Milliseconds{1500}, "partner 99 never answers"), 3));
+      scene("partner-17", "flaky", Milliseconds{1000}, "partner 17 is told: works the third time"),
+      5));
+  all.push_back(
+      stubborn(scene("partner-99", "hopeless", Milliseconds{1500}, "partner 99 never answers"), 3));
   for (int i = 0; i < kReports; ++i) {
     all.push_back(scene("report-" + std::to_string(i), "report", Milliseconds{4500}, ""));
   }
   for (int i = 0; i < kMails; ++i) {
-    all.push_back(scene("mail-" + std::to_string(i), "mail", Milliseconds{500} + i * kMailStep, ""));
+    all.push_back(
+        scene("mail-" + std::to_string(i), "mail", Milliseconds{500} + i * kMailStep, ""));
   }
   return all;
 }

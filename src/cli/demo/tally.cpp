@@ -9,7 +9,9 @@
 namespace duly::cli::demo {
 namespace {
 
-double in_ms(std::chrono::nanoseconds time) { return std::chrono::duration<double, std::milli>(time).count(); }
+double in_ms(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
 
 std::string ms_text(double ms) {
   std::array<char, 32> text{};
@@ -78,8 +80,9 @@ std::vector<Figure> Tally::figures(std::size_t jobs, const QueueStats& stats) co
     ++runs_of_attempt[{line.id, line.attempt}];
     if (line.attempt > 1 && !held_at_kill_.contains(line.id)) ++retried;
   }
-  const auto doubled = static_cast<std::uint64_t>(std::count_if(
-      runs_of_attempt.begin(), runs_of_attempt.end(), [](const auto& entry) { return entry.second > 1; }));
+  const auto doubled =
+      static_cast<std::uint64_t>(std::count_if(runs_of_attempt.begin(), runs_of_attempt.end(),
+                                               [](const auto& entry) { return entry.second > 1; }));
   std::uint64_t early = 0;
   std::vector<double> late;
   std::vector<double> late_again;
@@ -107,7 +110,8 @@ std::vector<Figure> Tally::figures(std::size_t jobs, const QueueStats& stats) co
   all.push_back(count("recovered", stats.totals.lost_leases, 0));
   all.back().expected = "1 or more";
   all.back().is_met = stats.totals.lost_leases > 0;
-  all.push_back(at_most_ms("recovered jobs run again, after lease end", percentile(late_again, 1), 1000));
+  all.push_back(
+      at_most_ms("recovered jobs run again, after lease end", percentile(late_again, 1), 1000));
   all.push_back(count("one attempt run twice", doubled, 0));
   all.push_back(count("dead", stats.dead, 1));
   all.push_back(count("lost", lost, 0));

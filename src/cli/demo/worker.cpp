@@ -27,15 +27,16 @@ void tell(const std::string& line) {
 int work(const std::string& url, const std::string& name) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const auto line = [&name](const char* kind, const ActiveJob& job, const std::string& rest) {
-    tell(std::string(kind) + ' ' + name + ' ' + job.id.text() + ' ' + std::to_string(job.attempt) + ' ' + rest +
-         '\n');
+    tell(std::string(kind) + ' ' + name + ' ' + job.id.text() + ' ' + std::to_string(job.attempt) +
+         ' ' + rest + '\n');
   };
   WorkerOptions options{.queues = {kQueue}, .concurrency = kConcurrency, .lease = kLease};
   options.on_finished = [&line](const WorkerOptions::Report& report) {
     line("end", report.job,
          std::string(to_string(report.outcome)) + ' ' + std::to_string(report.lateness.count()));
   };
-  Worker worker(Connection(ConnectionOptions{.redis = url, .client_name = "demo-" + name}), options);
+  Worker worker(Connection(ConnectionOptions{.redis = url, .client_name = "demo-" + name}),
+                options);
   worker.handle("", [&line](Attempt& attempt) {
     line("start", attempt.job(), "- 0");
     play(attempt.job(), attempt.stop_token());
@@ -46,14 +47,17 @@ int work(const std::string& url, const std::string& name) {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(std::string name, const std::string& url, std::function<void(const Line&)> on_line)
+WorkerProcess::WorkerProcess(std::string name, const std::string& url,
+                             std::function<void(const Line&)> on_line)
     : name_(std::move(name)) {
   std::array<std::string, 4> words{"duly", kCommand, url, name_};
-  std::array<char*, 5> argv{words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
+  std::array<char*, 5> argv{words[0].data(), words[1].data(), words[2].data(), words[3].data(),
+                            nullptr};
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, pipe_.write_end.number(), STDOUT_FILENO);
-  const int failure = ::posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
+  const int failure =
+      ::posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   if (failure != 0) refuse_by_errno("demo worker", failure);
   pipe_.write_end.close();
