@@ -6,7 +6,7 @@ endif()
 
 if(DULY_TIDY)
   find_program(CLANG_TIDY_PROGRAM NAMES clang-tidy REQUIRED)
-  set(CMAKE_CXX_CLANG_TIDY ${CLANG_TIDY_PROGRAM} --quiet)
+  set(CMAKE_CXX_CLANG_TIDY ${CLANG_TIDY_PROGRAM} --quiet --extra-arg=-Wno-unknown-warning-option)
 endif()
 
 add_library(duly_flags INTERFACE)
