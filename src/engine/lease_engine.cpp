@@ -10,6 +10,7 @@
 #include "src/engine/library.h"
 #include "src/engine/queue_keys.h"
 #include "src/engine/replies.h"
+#include "src/engine/rows.h"
 
 namespace duly {
 namespace {
@@ -315,28 +316,6 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
                       if (ending.reply.is_error()) return done(error_of(ending.reply));
                       done(parse(ending.reply));
                     });
-  }
-
-  // Jobs of one claim name their token once: the fast way through duly_ack.
-  static Command held_rows(const std::vector<Held>& held) {
-    const bool is_one_claim = std::all_of(held.begin(), held.end(), [&](const Held& other) {
-      return other.token == held.front().token;
-    });
-    Command arguments;
-    if (is_one_claim) {
-      arguments.add("token").add(held.front().token.text()).add("columns").add("1").add("id");
-      for (const Held& one : held) arguments.add(one.id.text());
-      return arguments;
-    }
-    arguments.add("columns").add("2").add("id").add("token");
-    for (const Held& one : held) arguments.add(one.id.text()).add(one.token.text());
-    return arguments;
-  }
-
-  static Command id_rows(const std::vector<JobId>& ids) {
-    Command arguments{"columns", "1", "id"};
-    for (const JobId& id : ids) arguments.add(id.text());
-    return arguments;
   }
 
   void change(const QueueName& queue, std::string function, Command arguments, std::size_t rows,

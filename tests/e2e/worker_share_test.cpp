@@ -191,9 +191,9 @@ TEST_P(WorkerWakeUp, B11AShortDelayDoesNotWaitBehindLongOnes) {
 INSTANTIATE_TEST_SUITE_P(Sizes, WorkerWakeUp,
                          ::testing::Combine(::testing::Values(1U, 2U),
                                             ::testing::Values(1U, 2U, 30U)),
-                         [](const auto& info) {
-                           return std::to_string(std::get<0>(info.param)) + "Of" +
-                                  std::to_string(std::get<1>(info.param));
+                         [](const auto& sizes) {
+                           return std::to_string(std::get<0>(sizes.param)) + "Of" +
+                                  std::to_string(std::get<1>(sizes.param));
                          });
 
 }  // namespace

@@ -14,6 +14,13 @@ inline constexpr Milliseconds kLease{2000};
 /// How long a job of type `report` runs: the worker that is killed holds some of these.
 inline constexpr Milliseconds kReportTime{1000};
 
+/// When all of it has been due.
+inline constexpr Milliseconds kLastDue{10'500};
+
+/// Failures after which a job runs again: two of the one that then works, two of the one that never
+/// does.
+inline constexpr std::uint64_t kRetries = 4;
+
 /// One job of the story, and what is said when it runs.
 struct Scene {
   NewJob job;

@@ -14,7 +14,8 @@ namespace duly::cli::demo {
 
 /// One figure of the end: what was found, what was expected, and whether they agree.
 struct Figure {
-  std::string name;
+  std::string key;   ///< In JSON.
+  std::string name;  ///< In the table.
   Json value;
   std::string text;
   std::string expected;
@@ -32,7 +33,8 @@ class Tally {
   [[nodiscard]] std::size_t ended() const;
 
   /// All figures. `jobs` were put; `stats` is what Redis says at the end.
-  [[nodiscard]] std::vector<Figure> figures(std::size_t jobs, const QueueStats& stats) const;
+  [[nodiscard]] std::vector<Figure> figures(const std::vector<NewJob>& jobs,
+                                            const QueueStats& stats) const;
 
  private:
   mutable std::mutex mutex_;

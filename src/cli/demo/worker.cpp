@@ -17,6 +17,8 @@ namespace duly::cli::demo {
 namespace {
 
 constexpr auto kCommand = "demo-worker";
+// More than the long jobs, which one worker may have to run alone: the others need not wait for
+// them.
 constexpr std::size_t kConcurrency = 16;
 
 // Lines are far shorter than what a pipe takes in one piece, so they never mix.
@@ -26,6 +28,7 @@ void tell(const std::string& line) {
 
 int work(const std::string& url, const std::string& name) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  tell("hello\n");  // Ends here if the demo has ended before the line above.
   const auto line = [&name](const char* kind, const ActiveJob& job, const std::string& rest) {
     tell(std::string(kind) + ' ' + name + ' ' + job.id.text() + ' ' + std::to_string(job.attempt) +
          ' ' + rest + '\n');
@@ -38,7 +41,8 @@ int work(const std::string& url, const std::string& name) {
   Worker worker(Connection(ConnectionOptions{.redis = url, .client_name = "demo-" + name}),
                 options);
   worker.handle("", [&line](Attempt& attempt) {
-    line("start", attempt.job(), "- 0");
+    const std::chrono::nanoseconds late = attempt.job().claimed_at - attempt.job().due_at;
+    line("start", attempt.job(), "- " + std::to_string(late.count()));
     play(attempt.job(), attempt.stop_token());
   });
   worker.run_until_signal();
@@ -92,6 +96,7 @@ void WorkerProcess::read(const std::function<void(const Line&)>& on_line) {
       std::string kind;
       std::int64_t lateness_ns = 0;
       words >> kind >> line.worker >> line.id >> line.attempt >> line.outcome >> lateness_ns;
+      if (kind == "hello") continue;
       line.is_end = kind == "end";
       line.lateness = std::chrono::nanoseconds{lateness_ns};
       on_line(line);

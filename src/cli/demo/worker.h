@@ -19,8 +19,9 @@ struct Line {
   std::string worker;
   std::string id;
   std::uint32_t attempt = 1;
-  std::string outcome{};                 ///< Of an end.
-  std::chrono::nanoseconds lateness{0};  ///< By Redis's clock.
+  std::string outcome{};  ///< Of an end.
+  std::chrono::nanoseconds lateness{
+      0};  ///< By Redis's clock: of the claim at a start, of the handler at an end.
 };
 
 /// A worker in a process of its own: `duly demo-worker`.
