@@ -47,26 +47,22 @@ Link::Link(Io& io, LinkOptions options)
       outage_(options_.log, address_) {}
 
 void Link::send(Command command, SteadyTime deadline, OnEnding on_ending) {
-  const std::size_t bytes = command.bytes();
-  std::string reached;
-  {
-    const std::lock_guard lock(mutex_);
-    reached = limit_reached(bytes);
-    if (reached.empty()) {
-      ++requests_;
-      bytes_ += bytes;
-      inbox_.push_back({.command = std::move(command),
-                        .deadline = deadline,
-                        .on_ending = std::move(on_ending),
-                        .bytes = bytes});
-      if (std::exchange(is_drain_posted_, true)) return;
-    }
-  }
-  if (!reached.empty()) {
-    return io_.post([on_ending = std::move(on_ending), reached = address_ + ": " + reached] {
-      call(on_ending, {.kind = Ending::Kind::not_done, .reason = reached});
+  Request request{
+      .command = std::move(command), .deadline = deadline, .on_ending = std::move(on_ending)};
+  request.bytes = request.command.bytes();
+  std::unique_lock lock(mutex_);
+  if (const std::string reached = limit_reached(request.bytes); !reached.empty()) {
+    lock.unlock();
+    io_.post([on_ending = std::move(request.on_ending), reason = address_ + ": " + reached] {
+      call(on_ending, {.kind = Ending::Kind::not_done, .reason = reason});
     });
+    return;
   }
+  ++requests_;
+  bytes_ += request.bytes;
+  inbox_.push_back(std::move(request));
+  if (std::exchange(is_drain_posted_, true)) return;
+  lock.unlock();
   io_.post([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->drain_inbox();
   });
@@ -245,7 +241,8 @@ void Link::fill(Batch& batch) {
       late.push_back(std::move(request));
       continue;
     }
-    Command& command = batch.parts.emplace_back(std::move(request.command), bytes).command;
+    batch.parts.push_back({std::move(request.command), bytes});
+    const Command& command = batch.parts.back().command;
     const std::size_t before = batch.copied.size();
     batch.copied += command.head();
     bytes += batch.copied.size() - before + command.body().size();

@@ -13,7 +13,6 @@ namespace duly::testing {
 namespace {
 
 using namespace std::chrono_literals;
-using redis::OnChannel;
 using redis::Subscription;
 
 /// Counts and keeps what one subscription is told.
@@ -62,6 +61,7 @@ TEST(RedisSubscriber, ManyChannelsComeAndGo) {
   RedisServer server;
   OneLink link(server.url());
   std::vector<std::unique_ptr<Listener>> listeners;
+  listeners.reserve(300);
   for (int i = 0; i < 300; ++i) {
     listeners.push_back(std::make_unique<Listener>(link, "wake" + std::to_string(i)));
   }

@@ -15,6 +15,7 @@ namespace {
 void run_openssl(std::vector<std::string> words) {
   words.insert(words.begin(), "openssl");
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
@@ -61,14 +62,14 @@ Certificates::~Certificates() {
 }
 
 Certificate Certificates::authority(const std::string& name) const {
-  const Certificate made{.file = folder_ / (name + ".crt"), .key = folder_ / (name + ".key")};
+  Certificate made{.file = folder_ / (name + ".crt"), .key = folder_ / (name + ".key")};
   run_openssl(new_certificate(made, name));
   return made;
 }
 
 Certificate Certificates::signed_by(const Certificate& authority, const std::string& name,
                                     const std::string& alt_names) const {
-  const Certificate made{.file = folder_ / (name + ".crt"), .key = folder_ / (name + ".key")};
+  Certificate made{.file = folder_ / (name + ".crt"), .key = folder_ / (name + ".key")};
   auto words = new_certificate(made, name);
   words.insert(words.end(),
                {"-CA", authority.file.string(), "-CAkey", authority.key.string(), "-addext",

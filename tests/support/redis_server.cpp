@@ -156,6 +156,7 @@ std::vector<std::string> RedisServer::command_line() const {
 void RedisServer::launch() {
   std::vector<std::string> words = command_line();
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   const std::string log = (folder_ / "redis.log").string();
