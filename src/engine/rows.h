@@ -7,8 +7,8 @@
 
 namespace duly {
 
-/// Arguments of functions that take rows of id and token. Jobs of one claim name their token once: the
-/// fast way through duly_ack.
+/// Arguments of functions that take rows of id and token. Jobs of one claim name their token once:
+/// the fast way through duly_ack.
 redis::Command held_rows(const std::vector<Held>& held);
 
 /// Arguments of functions that take rows of id.
