@@ -28,10 +28,14 @@ class Prefetch {
     since_ = now;
   }
 
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t size(std::chrono::steady_clock::time_point now) const {
+    return now - since_ < kFresh ? size_ : 0;
+  }
 
  private:
   static constexpr std::chrono::milliseconds kWindow{2};
+  // For so long after the last finished jobs their rate means something: handlers may have turned slow.
+  static constexpr std::chrono::milliseconds kFresh{50};
 
   std::chrono::steady_clock::time_point since_;
   std::size_t jobs_ = 0;

@@ -71,7 +71,7 @@ void Worker::Impl::start() {
 
 std::size_t Worker::Impl::room() const {
   if (phase != Phase::working || endings->open() > kMostOpenEnds) return 0;
-  const std::size_t most = options.concurrency + prefetch.size();
+  const std::size_t most = options.concurrency + prefetch.size(steady_clock::now());
   if (held >= most) return 0;
   const std::size_t free = most - held;
   // While jobs wait in memory there is no hurry: ask again when a good part is free, for a good

@@ -50,7 +50,7 @@ TEST_F(WorkerCrowd, B10NothingIsEarlyOrDoubleUnderManyWorkers) {
 
 TEST_F(WorkerCrowd, B64OrderlyRestartsRepeatNothing) {
   constexpr std::size_t kJobs = 100'000;
-  const WorkerProcessOptions options{.concurrency = 5, .behaviour = "ms:1"};
+  const WorkerProcessOptions options{.behaviour = "ms:1"};
   put_many(kJobs);
 
   start_workers(2, options);

@@ -9,7 +9,7 @@
 // behaviour  ack       returns at once; quiet
 //            ms:N      returns after N ms, and heeds its stop token
 //            deaf:N    returns after N ms, whatever is asked
-//            abort     as ack, but calls abort() for jobs of type "bad"
+//            abort:N   as deaf:N, but calls abort() at once for jobs of type "bad"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ long long lateness_us(const duly::ActiveJob& job) {
 }
 
 void behave(const std::string& behaviour, const duly::Attempt& attempt) {
-  if (behaviour == "abort" && attempt.job().type == "bad") std::abort();
+  if (behaviour.starts_with("abort:") && attempt.job().type == "bad") std::abort();
   const auto colon = behaviour.find(':');
   if (colon == std::string::npos) return;
   const milliseconds time{std::stoll(behaviour.substr(colon + 1))};
