@@ -44,7 +44,8 @@ int main(int argc, char** argv) try {
   // The payload arrives decoded. One that does not decode makes its job dead: trying again would
   // not help.
   worker.handle("send", duly::typed_handler<Parcel>([](const Parcel& found, duly::Attempt&) {
-                  std::cout << "for " + found.to + ": " + std::to_string(found.items.size()) + " kinds of things\n";
+                  std::cout << "for " + found.to + ": " + std::to_string(found.items.size()) +
+                                   " kinds of things\n";
                 }));
   worker.run();
 } catch (const duly::Error& error) {
