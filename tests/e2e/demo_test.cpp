@@ -1,12 +1,13 @@
 // `duly demo`: what it shows is true, and nothing of it stays.
 #include <gtest/gtest.h>
-#include <sys/types.h>
+#include <stdlib.h>
 
-#include <cstdlib>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 

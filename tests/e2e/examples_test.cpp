@@ -25,8 +25,7 @@ class Examples : public Test {
   }
 
   /// What a program that must end well prints.
-  [[nodiscard]] std::string output_of(const std::string& name,
-                                      const std::vector<std::string>& more = {}) const {
+  std::string output_of(const std::string& name, const std::vector<std::string>& more = {}) const {
     const ProgramEnd end = run_program(line(name, more));
     EXPECT_EQ(end.status, 0) << end.err;
     return end.out;
