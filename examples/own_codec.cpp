@@ -15,8 +15,8 @@ struct Refund {
   long cents = 0;
 };
 
-// `order cents`, as text: easy to put by hand with redis-cli, too. Give a format a version when it
-// may change: jobs put today may run in a year, by a newer program.
+// `1 order cents`, as text: easy to put by hand with redis-cli, too. Give a format a version (the
+// 1) when it may change: jobs put today may run in a year, by a newer program.
 template <>
 struct duly::Codec<Refund> {
   static std::string encode(const Refund& refund) {
