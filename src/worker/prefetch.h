@@ -34,7 +34,8 @@ class Prefetch {
 
  private:
   static constexpr std::chrono::milliseconds kWindow{2};
-  // For so long after the last finished jobs their rate means something: handlers may have turned slow.
+  // For so long after the last finished jobs their rate means something: handlers may have turned
+  // slow.
   static constexpr std::chrono::milliseconds kFresh{50};
 
   std::chrono::steady_clock::time_point since_;
