@@ -38,6 +38,7 @@ Drained drain(const BenchServer& server, Client& client, std::size_t jobs) {
 template <class Value>
 double median_of(const std::vector<Drained>& runs, Value value) {
   std::vector<double> values;
+  values.reserve(runs.size());
   for (const Drained& run : runs) values.push_back(run.*value);
   return median(values);
 }

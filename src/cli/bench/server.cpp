@@ -105,6 +105,7 @@ void BenchServer::start(const std::filesystem::path& server) {
                                  "--protected-mode",
                                  "no"};
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_ = ::fork();

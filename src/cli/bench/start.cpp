@@ -48,8 +48,8 @@ void measure_start(const Bench& bench) {
   bench.note("embedded_start");
   // The embedded Redis is found by this name.
   ::setenv("DULY_REDIS_SERVER", bench.server.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
-  std::vector<double> times;
-  for (int i = 0; i < 5; ++i) times.push_back(start_ms());
+  std::vector<double> times(5);
+  std::generate(times.begin(), times.end(), start_ms);
   Row row{.name = "embedded_start", .value = median(times), .unit = "ms"};
   row.more["max"] = *std::max_element(times.begin(), times.end());
   row.at_most("ms", row.value, 150);
