@@ -21,6 +21,7 @@
 #include "src/cli/output.h"
 #include "src/cli/stop_signals.h"
 #include "src/cli/table.h"
+#include "src/cli/temporary_folder.h"
 #include "src/embedded/embedded.h"
 
 namespace duly::cli {
@@ -36,29 +37,6 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds kKillAfter{5};
 constexpr std::chrono::seconds kLimit{28};
 constexpr std::chrono::seconds kProgressStep{2};
-
-/// A folder that goes with this object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "duly-demo-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw Error(ErrorCode::unavailable,
-                  "temporary folder: " + name + " cannot be made, expected a place to write");
-    }
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Says what happens, with the time since the jobs were put.
 class Teller {
@@ -168,7 +146,7 @@ void show(const std::vector<Figure>& figures, bool is_json, bool is_well) {
 int run(const Context& context) {
   const std::vector<Scene> scenes = demo::scenes();
   Teller teller(context.is_json || context.is_quiet, scenes);
-  const TemporaryFolder folder;
+  const TemporaryFolder folder("demo");
   teller.say("a private Redis starts in " + folder.path().string());
   const EmbeddedRedis redis(folder.path(), {});
   const Connection connection(ConnectionOptions{.redis = redis.url(), .client_name = "demo"});

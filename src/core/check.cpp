@@ -47,6 +47,7 @@ std::optional<Error> check_range(std::string_view object, Milliseconds value, Mi
 
 std::optional<Error> check_range(std::string_view object, Milliseconds value, Milliseconds least,
                                  Milliseconds most) {
+  if (value >= least && value <= most) return std::nullopt;  // Before texts are made.
   const std::string low = least == Milliseconds{0} ? "0" : format_duration(least);
   return check_range(object, value, least, most, low + " .. " + format_duration(most));
 }

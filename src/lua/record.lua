@@ -14,30 +14,27 @@ local function usual_policy()
   }
 end
 
--- Whether a record without its stamp is one that this library can read.
-function record.is_packed(bytes)
-  local format, flags, type_length = string.byte(bytes, 1, 3)
+-- Whether this library can read a record that has `stamp` bytes before its format.
+local function is_whole(bytes, stamp)
+  local format, flags, type_length = string.byte(bytes, stamp + 1, stamp + 3)
   if format ~= 1 or not type_length then
     return false
   end
-  local least = 3 + type_length
+  local least = stamp + 3 + type_length
   if flags % 2 == 1 then
     least = least + POLICY_BYTES
   end
   return #bytes >= least
 end
 
--- The same for a stored record.
+-- As a client packs it.
+function record.is_packed(bytes)
+  return is_whole(bytes, 0)
+end
+
+-- As it is stored.
 function record.is_readable(bytes)
-  local format, flags, type_length = string.byte(bytes, 7, 9)
-  if format ~= 1 or not type_length then
-    return false
-  end
-  local least = 9 + type_length
-  if flags % 2 == 1 then
-    least = least + POLICY_BYTES
-  end
-  return #bytes >= least
+  return is_whole(bytes, 6)
 end
 
 -- The lease that the job asks for, in ms; 0 for the claimer's.

@@ -4,36 +4,14 @@
 
 #include "src/cli/bench/figure.h"
 #include "src/cli/bench/work.h"
+#include "src/cli/temporary_folder.h"
 #include "src/embedded/embedded.h"
 
 namespace duly::cli {
 namespace {
 
-/// A folder that is removed with this object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "duly-bench-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-      throw Error(ErrorCode::unavailable, "bench: no folder can be made: " + pattern);
-    }
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 double start_ms() {
-  const TemporaryFolder folder;
+  const TemporaryFolder folder("bench");
   const auto begun_at = std::chrono::steady_clock::now();
   const EmbeddedRedis redis(folder.path() / "data", {});
   Client client{Connection(redis.url())};
