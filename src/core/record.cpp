@@ -16,9 +16,9 @@ void append_little(std::string& out, Number number, std::size_t bytes) {
 }
 
 /// Takes little-endian numbers from the front of bytes that are long enough.
-class Reader {
+class RecordReader {
  public:
-  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+  explicit RecordReader(std::string_view bytes) : rest_(bytes) {}
 
   std::uint64_t number(std::size_t bytes) {
     std::uint64_t value = 0;
@@ -59,7 +59,7 @@ void append_policy(std::string& out, const NewJob& job) {
   append_little(out, std::lround(job.backoff.factor * 1000.0), 4);
 }
 
-void read_policy(Reader& reader, Record& record) {
+void read_policy(RecordReader& reader, Record& record) {
   record.backoff.jitter = static_cast<double>(reader.number(1)) / 100.0;
   reader.number(1);  // Priority: no meaning in this version.
   record.max_attempts = static_cast<std::uint32_t>(reader.number(2));
@@ -98,7 +98,7 @@ std::string pack_record(const NewJob& job) {
 // Redis hands over must not be one that its worker cannot read.
 bool unpack_record(std::string_view bytes, Record& record) {
   if (bytes.size() < kHeaderBytes) return false;
-  Reader reader(bytes);
+  RecordReader reader(bytes);
   Record read;
   read.put_at = SystemTime{Milliseconds{static_cast<std::int64_t>(reader.number(kStampBytes))}};
   const std::uint64_t format = reader.number(1);

@@ -98,6 +98,16 @@ local function next_token(q, token, part)
   return token .. '.' .. part, part
 end
 
+-- Jobs that one more lost lease would quarantine run one at a time, each under a lease of its own: what crashed beside
+-- another job is not taken for the cause. `suspect` in meta names the lease of the one that runs; the others wait, each
+-- a bit longer than the one before.
+local SUSPECT_PAUSE_MS = 100
+
+local function is_suspect_running(q)
+  local token = redis.call('HGET', q.meta, 'suspect')
+  return token and redis.call('HEXISTS', q.held, token) == 1
+end
+
 -- Takes up to `most` due jobs. Answers rows, whether there may be more, and whether the first was overdue.
 local function take(q, a, now, most, lease_ms, packed)
   local rows = {}
@@ -124,6 +134,7 @@ local function take(q, a, now, most, lease_ms, packed)
   local due_text, due_at, late -- of the last job: many are due at one time
   local holds, parts = {}, 0 -- by length of lease; one for most claims
   local hold, length, token, count, list
+  local has_suspect, postponed = nil, {} -- the first stays nil until one is met
   for i = 1, n do
     local id, bytes = ids[i], records[i]
     local format, flags
@@ -139,48 +150,65 @@ local function take(q, a, now, most, lease_ms, packed)
     else
       local own = flags == 0 and 0 or record.lease_ms(bytes)
       own = own > 0 and own or lease_ms
-      if own ~= length then
-        if hold then
-          hold.count = count
-        end
-        length = own
-        hold = holds[length]
-        if not hold then
-          hold = { ids = {}, count = 0 }
-          hold.token, parts = next_token(q, a.given.token, parts)
-          holds[length] = hold
-        end
-        token, list, count = hold.token, hold.ids, hold.count
-      end
-      count = count + 1
-      list[count] = id
-      local attempt = 1
+      local attempt, is_alone, waits = 1, false, false
       if entries and entries[i] then
         local t = tries.unpack(entries[i])
         attempt = t.failures + t.lost + 1
+        if t.lost >= lease.MOST_LOST - 1 then
+          if has_suspect == nil then
+            has_suspect = is_suspect_running(q)
+          end
+          waits, is_alone, has_suspect = has_suspect, not has_suspect, true
+        end
       end
-      if due[2 * i] ~= due_text then
-        due_text = due[2 * i]
-        due_at = tonumber(due_text)
-        late = now - due_at
-      end
-      if late > 1000 then -- a due time in the past is no lateness
-        lateness = lateness + math.min(late, math.max(0, now - record.put_at(bytes)))
+      if waits then
+        postponed[#postponed + 1] = now + SUSPECT_PAUSE_MS * (#postponed / 2 + 1)
+        postponed[#postponed + 1] = id
       else
-        lateness = lateness + late
-      end
-      taken = taken + 1
-      if packed then
-        rows[at + 1], rows[at + 2], rows[at + 3], rows[at + 4], rows[at + 5] = id, due_at, token, attempt, bytes
-        at = at + 5
-      else
-        rows[taken] = plain_row(id, token, bytes, attempt, due_at, length)
+        if is_alone or own ~= length then
+          if hold then
+            hold.count = count
+          end
+          length = not is_alone and own or nil
+          hold = holds[length or id]
+          if not hold then
+            hold = { ids = {}, count = 0, length = own }
+            hold.token, parts = next_token(q, a.given.token, parts)
+            holds[length or id] = hold
+          end
+          token, list, count = hold.token, hold.ids, hold.count
+          if is_alone then
+            redis.call('HSET', q.meta, 'suspect', token)
+          end
+        end
+        count = count + 1
+        list[count] = id
+        if due[2 * i] ~= due_text then
+          due_text = due[2 * i]
+          due_at = tonumber(due_text)
+          late = now - due_at
+        end
+        if late > 1000 then -- a due time in the past is no lateness
+          lateness = lateness + math.min(late, math.max(0, now - record.put_at(bytes)))
+        else
+          lateness = lateness + late
+        end
+        taken = taken + 1
+        if packed then
+          rows[at + 1], rows[at + 2], rows[at + 3], rows[at + 4], rows[at + 5] = id, due_at, token, attempt, bytes
+          at = at + 5
+        else
+          rows[taken] = plain_row(id, token, bytes, attempt, due_at, own)
+        end
       end
     end
   end
-  for lease_length, one in pairs(holds) do
-    redis.call('ZADD', q.leases, now + lease_length, one.token)
+  for _, one in pairs(holds) do
+    redis.call('ZADD', q.leases, now + one.length, one.token)
     redis.call('HSET', q.held, one.token, table.concat(one.ids, ' '))
+  end
+  if #postponed > 0 then
+    redis.call('ZADD', q.due, unpack(postponed))
   end
   queue.count(q, 'claimed', taken)
   queue.count(q, 'lateness_ms', lateness)

@@ -8,7 +8,7 @@ namespace {
 
 // Every worker looks by itself now and then: messages only make things faster.
 constexpr std::chrono::milliseconds kSafetyLook{1000};
-constexpr std::chrono::milliseconds kPauseAfterError{200};
+constexpr std::chrono::milliseconds kClaimAgain{200};
 // A job that waits for so long has no keeper to look after it (OVERDUE_MS of wake.lua, and a bit).
 constexpr std::chrono::milliseconds kOverdue{25};
 constexpr std::chrono::milliseconds kSecondLook{100};
@@ -137,7 +137,7 @@ void Claims::on_reply(const std::shared_ptr<Line>& line, std::size_t asked, Stea
     line->is_failing = true;
     // With the same token: if the claim was made after all, its jobs are answered then.
     if (result.error().code() != ErrorCode::outcome_unknown) line->token = {};
-    if (!is_stopped_) look_later(line, now + kPauseAfterError);
+    if (!is_stopped_) look_later(line, now + kClaimAgain);
     return hooks_.on_tasks({});
   }
   if (std::exchange(line->is_failing, false)) {

@@ -9,7 +9,7 @@ namespace {
 // A busy worker lets acks gather: a call for 100 jobs costs Redis a fifth of 100 calls.
 constexpr std::size_t kFull = 100;
 constexpr std::chrono::microseconds kGather{1000};
-constexpr std::chrono::milliseconds kPauseAfterError{200};
+constexpr std::chrono::milliseconds kTryEndingAgain{200};
 
 }  // namespace
 
@@ -113,11 +113,11 @@ void Endings::on_outcomes(Lane& lane, std::vector<Row> rows,
     shared_->log(LogLevel::warning, "queue " + lane.queue.text() + ": " +
                                         std::to_string(rows.size()) +
                                         " finished jobs not written yet: " + result.error().what());
-    if (now + kPauseAfterError >= deadline_) return give_up(std::move(rows));
+    if (now + kTryEndingAgain >= deadline_) return give_up(std::move(rows));
     // Again, whatever became of it: the second time changes nothing, or says lease_lost.
     lane.rows.insert(lane.rows.begin(), std::make_move_iterator(rows.begin()),
                      std::make_move_iterator(rows.end()));
-    lane.not_before = now + kPauseAfterError;
+    lane.not_before = now + kTryEndingAgain;
     return flush();
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -56,6 +56,30 @@ TEST_P(EngineRecover, AJobThatCameBackIsReadySinceTheEndOfItsLease) {
   EXPECT_THAT(ids_of(mail().claim_many()), ElementsAre("before"_id, "back"_id, "behind"_id));
 }
 
+TEST_P(EngineRecover, B52_JobsThatOneMoreLostLeaseWouldQuarantineRunOneAtATime) {
+  for (const JobId& id : {"first"_id, "second"_id, "third"_id}) mail().put({.id = id});
+  for (int lost = 0; lost < 2; ++lost) {
+    ASSERT_THAT(mail().claim_many(10, 10s), SizeIs(3));
+    clock().advance(10s);
+    mail().recover();
+  }
+  mail().put({.id = "innocent"_id});
+
+  const auto together = mail().claim_many(10, 10s);
+
+  ASSERT_EQ(ids_of(together), (std::vector{"first"_id, "innocent"_id}));
+  EXPECT_NE(together[0].token, together[1].token);
+  EXPECT_EQ(mail().info("second"_id).state, JobState::scheduled);
+  clock().advance(1s);
+  EXPECT_THAT(mail().claim_many(10, 10s), IsEmpty());
+  mail().ack(together[0]);
+  clock().advance(1s);
+  EXPECT_EQ(ids_of(mail().claim_many(10, 10s)), std::vector{"second"_id});
+  clock().advance(10s);
+  EXPECT_EQ(ids_of(mail().claim_many(10, 10s)), (std::vector{"third"_id, "innocent"_id}));
+  EXPECT_EQ(mail().info("second"_id).dead_reason, DeadReason::quarantined);
+}
+
 TEST_P(EngineRecover, NothingToTakeBackIsZero) {
   EXPECT_EQ(mail().recover(), 0U);
   put_and_claim({}, 10s);

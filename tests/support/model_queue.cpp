@@ -10,6 +10,9 @@ namespace {
 
 // What one claim hands over at the most, the job that goes beyond it included.
 constexpr std::size_t kClaimBytes = 1024UL * 1024;
+// A job that may be the one that crashes its workers runs alone of its kind; others wait so long,
+// each a bit longer than the one before.
+constexpr Milliseconds kSuspectPause{100};
 
 Error invalid(const std::string& message) { return {ErrorCode::invalid_argument, message}; }
 
@@ -119,20 +122,33 @@ bool ModelQueue::take(const ClaimRequest& request, std::vector<ActiveJob>& taken
   }
   std::map<Milliseconds, LeaseToken> token_of;
   std::size_t part = 0;
-  for (const JobId& id : ids) {
+  int postponed = 0;
+  const auto hold = [&](const JobId& id, const LeaseToken& token, Milliseconds lease) {
     Job& job = jobs_[id];
-    const Milliseconds lease = job.what.lease > Milliseconds{0} ? job.what.lease : request.lease;
-    if (!token_of.contains(lease)) token_of[lease] = token_of_part(request.token, ++part);
-    Lease& entry = leases_[token_of[lease]];
+    Lease& entry = leases_[token];
     entry.ends_at = now() + lease;
     entry.held.push_back(id);
-    taken.push_back(hand_over(job, token_of[lease], *job.due_at, lease));
+    taken.push_back(hand_over(job, token, *job.due_at, lease));
     ++totals_.claimed;
     totals_.lateness_ms += lateness_ms(job);
     stop_waiting(job);
+  };
+  for (const JobId& id : ids) {
+    Job& job = jobs_[id];
+    const Milliseconds lease = job.what.lease > Milliseconds{0} ? job.what.lease : request.lease;
+    if (job.lost_leases + 1 < Limits::lost_leases) {
+      if (!token_of.contains(lease)) token_of[lease] = token_of_part(request.token, ++part);
+      hold(id, token_of[lease], lease);
+    } else if (leases_.contains(suspect_)) {
+      stop_waiting(job);
+      wait_until(job, now() + kSuspectPause * ++postponed);
+    } else {
+      suspect_ = token_of_part(request.token, ++part);
+      hold(id, suspect_, lease);
+    }
   }
   const auto first = head();
-  return ids.size() == request.most || (first && *first <= now());
+  return ids.size() == request.most || taken.size() < ids.size() || (first && *first <= now());
 }
 
 ActiveJob ModelQueue::hand_over(const Job& job, const LeaseToken& token, SystemTime due_at,

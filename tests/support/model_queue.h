@@ -106,6 +106,7 @@ class ModelQueue {
   std::map<JobId, Job> jobs_;
   std::set<std::pair<SystemTime, JobId>> due_;
   std::map<LeaseToken, Lease> leases_;
+  LeaseToken suspect_{};  // The lease of the suspect that runs, or ran last.
   QueueStats::Totals totals_;
 };
 
