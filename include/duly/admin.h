@@ -11,7 +11,7 @@
 namespace duly {
 
 /// One page of a list: in order of due time (scheduled, ready), lease end (active), or time of
-/// death, latest first (dead).
+/// death or end, latest first (dead, done).
 struct JobPage {
   std::vector<JobInfo> jobs;
   std::optional<std::string> next{};  ///< Give it as `after` for the next page; empty at the end.
@@ -74,6 +74,10 @@ class Admin {
   /// Stops claims of a queue; nothing else stops. Lasts until resumed.
   void pause(const QueueName& queue);
   void resume(const QueueName& queue);
+
+  QueueLimits limits(const QueueName& queue);
+  /// Replaces all limits; what is beyond them now is dropped a piece at a time.
+  void set_limits(const QueueName& queue, const QueueLimits& limits);
 
   /// Takes back the jobs of expired leases now; claims do it anyway. Answers how many.
   std::uint64_t recover(const QueueName& queue);

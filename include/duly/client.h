@@ -3,6 +3,7 @@
 #include <future>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "duly/connection.h"
@@ -63,11 +64,13 @@ class Client {
   std::future<std::vector<ActiveJob>> claim_async(const QueueName& queue,
                                                   ClaimOptions options = {});
 
-  /// Reports success: the job is done and leaves the queue.
-  LeaseOutcome ack(const ActiveJob& job);
-  LeaseOutcome ack(const QueueName& queue, const Held& held);
+  /// Reports success: the job is done and leaves the queue, or is kept for a while if the queue
+  /// keeps done jobs. `result`: at most Limits::result bytes, kept with a done job.
+  LeaseOutcome ack(const ActiveJob& job, std::string result = {});
+  LeaseOutcome ack(const QueueName& queue, const Held& held, std::string result = {});
   std::vector<LeaseOutcome> ack(const QueueName& queue, const std::vector<Held>& held);
-  std::future<LeaseOutcome> ack_async(const QueueName& queue, const Held& held);
+  std::future<LeaseOutcome> ack_async(const QueueName& queue, const Held& held,
+                                      std::string result = {});
 
   /// Reports an error: the job runs again after its backoff, or is dead if none is left.
   LeaseOutcome fail(const ActiveJob& job, const Failure& failure = {});

@@ -15,9 +15,11 @@ struct Limits {
   static constexpr std::size_t payload =
       1024UL * 1024;  ///< Bytes, unless the connection says otherwise.
   static constexpr std::size_t payload_most =
-      512UL * 1024 * 1024 - 4096;             ///< Redis's own limit, less the record's header.
-  static constexpr std::size_t type = 128;    ///< Bytes.
-  static constexpr std::size_t id = 128;      ///< Bytes.
+      512UL * 1024 * 1024 - 4096;           ///< Redis's own limit, less the record's header.
+  static constexpr std::size_t type = 128;  ///< Bytes.
+  static constexpr std::size_t id = 128;    ///< Bytes.
+  static constexpr std::uint32_t priority = 9;
+  static constexpr std::size_t result = 65'536;  ///< Bytes that a handler may return.
   static constexpr std::size_t error = 4096;  ///< Bytes of a kept error text; longer ones are cut.
   static constexpr std::size_t piece = 250;   ///< Jobs in one call to Redis.
   static constexpr std::size_t piece_bytes =
@@ -61,12 +63,14 @@ struct NewJob {
   Milliseconds timeout{
       std::chrono::minutes{30}};    ///< Limit of one attempt; 1 ms .. Limits::timeout.
   std::uint32_t max_attempts = 20;  ///< The first run counts; lost leases do not.
+  std::uint32_t priority = 0;       ///< 0 .. Limits::priority; of what is due, 9 goes first.
   Backoff backoff{};
 };
 
 enum class PutOutcome {
   created,
-  exists,   ///< A job of this id is in the queue, waiting, active or dead; it is as it was.
+  exists,  ///< A job of this id is in the queue, waiting, active, dead or kept as done; it is as it
+           ///< was.
   refused,  ///< Not stored; `PutResult::error` says why.
 };
 std::string_view to_string(PutOutcome outcome);
@@ -106,12 +110,15 @@ struct JobInfo {
   SystemTime put_at;
   std::optional<SystemTime> due_at{};          ///< For scheduled and ready jobs.
   std::optional<SystemTime> died_at{};         ///< For dead jobs.
+  std::optional<SystemTime> done_at{};         ///< For done jobs.
   std::optional<DeadReason> dead_reason{};     ///< For dead jobs.
   std::optional<SystemTime> last_failed_at{};  ///< The last failure or lost lease.
   std::uint32_t failures = 0;
   std::uint32_t lost_leases = 0;
   std::uint32_t max_attempts = 20;
+  std::uint32_t priority = 0;
   std::string last_error{};
+  std::string result{};  ///< For done jobs: what the handler returned.
   Milliseconds lease{0};
   Milliseconds timeout{0};
   Backoff backoff{};
@@ -148,11 +155,31 @@ struct ClaimOptions {
   Milliseconds lease{std::chrono::seconds{30}};  ///< For jobs that do not bring their own.
 };
 
+/// What one queue may hold. Beyond `length`, puts are refused; of dead and done jobs, the oldest
+/// are dropped and counted.
+struct QueueLimits {
+  /// At the limit of dead letters: drop the oldest, or stop claims until some are replayed or
+  /// purged.
+  enum class AtLimit { drop, refuse };
+
+  std::uint64_t length = 0;  ///< Waiting jobs; 0: no limit.
+  std::uint64_t dead_count = 100'000;
+  std::uint64_t dead_bytes = 256UL * 1024 * 1024;  ///< Of records and error texts.
+  Milliseconds dead_age = std::chrono::days{180};  ///< 0: no limit.
+  AtLimit dead_at_limit = AtLimit::drop;
+  Milliseconds done_age{0};  ///< How long done jobs are kept; 0: not at all.
+  std::uint64_t done_count = 10'000;
+  std::uint64_t done_bytes = 64UL * 1024 * 1024;
+
+  bool operator==(const QueueLimits&) const = default;
+};
+
 /// Counts of one queue; `scheduled` and `ready` split by Redis's clock at the moment of asking.
 /// Totals only grow: since the queue was first used.
 struct QueueStats {
   QueueName queue;
   bool is_paused = false;
+  bool is_stopped = false;  ///< Claims stand still: dead letters are at their limit.
   std::uint64_t scheduled = 0;
   std::uint64_t ready = 0;
   std::uint64_t active = 0;
@@ -170,8 +197,10 @@ struct QueueStats {
     std::uint64_t replayed = 0;
     std::uint64_t purged = 0;
     std::uint64_t cancelled = 0;
-    std::uint64_t dropped = 0;      ///< Index entries without a record, found and removed.
-    std::uint64_t lateness_ms = 0;  ///< Sum of (claim - due) over `claimed`.
+    std::uint64_t dropped = 0;       ///< Index entries without a record, found and removed.
+    std::uint64_t dead_dropped = 0;  ///< Dead letters dropped beyond the limits.
+    std::uint64_t done_expired = 0;  ///< Done jobs that were kept, and are not any more.
+    std::uint64_t lateness_ms = 0;   ///< Sum of (claim - due) over `claimed`.
   } totals{};
 };
 

@@ -38,6 +38,11 @@ class Attempt {
 
   /// Moves the end of this attempt's timeout to `timeout` from now; the lease follows by itself.
   virtual void extend(Milliseconds timeout) = 0;
+
+  /// What the job brought, at most Limits::result bytes: kept with it if its queue keeps done jobs.
+  ///
+  /// Errors  invalid_argument: too long; the one set before stays.
+  virtual void set_result(std::string result) = 0;
 };
 
 /// Returns: the job is acked. Throws: the attempt failed, and the text is kept with the job.

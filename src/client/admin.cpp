@@ -184,6 +184,21 @@ void Admin::resume(const QueueName& queue) {
   });
 }
 
+QueueLimits Admin::limits(const QueueName& queue) {
+  require(core::check_queue(queue));
+  return impl_->ask<QueueLimits>([&](Deadline deadline, auto done) {
+    impl_->engine().limits(queue, deadline, std::move(done));
+  });
+}
+
+void Admin::set_limits(const QueueName& queue, const QueueLimits& limits) {
+  require(core::check_queue(queue));
+  require(core::check_limits(limits));
+  impl_->ask<Nothing>([&](Deadline deadline, auto done) {
+    impl_->engine().set_limits(queue, limits, deadline, std::move(done));
+  });
+}
+
 std::uint64_t Admin::recover(const QueueName& queue) {
   require(core::check_queue(queue));
   std::uint64_t count = 0;

@@ -23,6 +23,13 @@ void check_held(const QueueName& queue, const Held& held) {
   require(core::check_token(held.token));
 }
 
+std::vector<AckRow> ack_rows_of(const std::vector<Held>& held) {
+  std::vector<AckRow> rows;
+  rows.reserve(held.size());
+  for (const Held& one : held) rows.push_back({one});
+  return rows;
+}
+
 // The batchers of one queue.
 struct Lanes {
   Lanes(const std::shared_ptr<Engine>& engine, const QueueName& queue)
@@ -31,11 +38,11 @@ struct Lanes {
               engine->put(queue, std::move(jobs), PutMode::each, deadline, std::move(done));
             },
             [](const NewJob& job) { return job.payload.size(); })),
-        ack(std::make_shared<Batcher<Held, LeaseOutcome>>(
-            [engine, queue](std::vector<Held> held, Deadline deadline, auto done) {
-              engine->ack(queue, std::move(held), deadline, std::move(done));
+        ack(std::make_shared<Batcher<AckRow, LeaseOutcome>>(
+            [engine, queue](std::vector<AckRow> rows, Deadline deadline, auto done) {
+              engine->ack(queue, std::move(rows), deadline, std::move(done));
             },
-            [](const Held&) { return std::size_t{0}; })),
+            [](const AckRow& row) { return row.result.size(); })),
         release(std::make_shared<Batcher<Held, LeaseOutcome>>(
             [engine, queue](std::vector<Held> held, Deadline deadline, auto done) {
               engine->release(queue, std::move(held), deadline, std::move(done));
@@ -53,7 +60,7 @@ struct Lanes {
             [](const ExtendRow&) { return std::size_t{0}; })) {}
 
   std::shared_ptr<Batcher<NewJob, PutResult>> put;
-  std::shared_ptr<Batcher<Held, LeaseOutcome>> ack;
+  std::shared_ptr<Batcher<AckRow, LeaseOutcome>> ack;
   std::shared_ptr<Batcher<Held, LeaseOutcome>> release;
   std::shared_ptr<Batcher<FailRow, LeaseOutcome>> fail;
   std::shared_ptr<Batcher<ExtendRow, LeaseOutcome>> extend;
@@ -190,22 +197,28 @@ std::vector<ActiveJob> Client::claim(const QueueName& queue, ClaimOptions option
   return claim_async(queue, options).get();
 }
 
-std::future<LeaseOutcome> Client::ack_async(const QueueName& queue, const Held& held) {
+std::future<LeaseOutcome> Client::ack_async(const QueueName& queue, const Held& held,
+                                            std::string result) {
   check_held(queue, held);
+  require(core::check_result(result));
   auto [done, future] = promised<LeaseOutcome>();
-  impl_->lanes(queue).ack->add(held, impl_->shared->deadline(), std::move(done));
+  impl_->lanes(queue).ack->add({held, std::move(result)}, impl_->shared->deadline(),
+                               std::move(done));
   return std::move(future);
 }
 
-LeaseOutcome Client::ack(const ActiveJob& job) { return ack(job.queue, {job.id, job.token}); }
+LeaseOutcome Client::ack(const ActiveJob& job, std::string result) {
+  return ack(job.queue, {job.id, job.token}, std::move(result));
+}
 
-LeaseOutcome Client::ack(const QueueName& queue, const Held& held) {
-  return ack_async(queue, held).get();
+LeaseOutcome Client::ack(const QueueName& queue, const Held& held, std::string result) {
+  return ack_async(queue, held, std::move(result)).get();
 }
 
 std::vector<LeaseOutcome> Client::ack(const QueueName& queue, const std::vector<Held>& held) {
   for (const Held& one : held) check_held(queue, one);
-  return impl_->in_pieces(held, [&](std::vector<Held> piece, Deadline deadline, auto done) {
+  const std::vector<AckRow> rows = ack_rows_of(held);
+  return impl_->in_pieces(rows, [&](std::vector<AckRow> piece, Deadline deadline, auto done) {
     impl_->shared->engine->ack(queue, std::move(piece), deadline, std::move(done));
   });
 }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "src/core/duration.h"
 #include "src/core/in_quotes.h"
@@ -131,6 +132,10 @@ std::optional<Error> check_job(const NewJob& job, std::size_t payload_limit) {
     return error;
   }
   if (auto error = check_attempts(job.max_attempts)) return error;
+  if (job.priority > Limits::priority) {
+    return invalid("priority: " + std::to_string(job.priority) + ", expected 0 .. " +
+                   std::to_string(Limits::priority));
+  }
   return check_backoff(job.backoff);
 }
 
@@ -138,6 +143,30 @@ std::optional<Error> check_payload(std::string_view payload, std::size_t payload
   if (payload.size() <= payload_limit) return std::nullopt;
   return invalid("payload: " + bytes_text(payload.size()) + ", expected 0 .. " +
                  std::to_string(payload_limit));
+}
+
+std::optional<Error> check_result(std::string_view result) {
+  if (result.size() <= Limits::result) return std::nullopt;
+  return invalid("result: " + bytes_text(result.size()) + ", expected 0 .. " +
+                 std::to_string(Limits::result));
+}
+
+std::optional<Error> check_limits(const QueueLimits& limits) {
+  // What a double holds exactly, as Redis counts in these.
+  constexpr std::uint64_t kMost = 9'007'199'254'740'991;
+  const auto outside = [](std::string_view name, std::uint64_t value, int least) {
+    return invalid(std::string(name) + ": " + std::to_string(value) + ", expected " +
+                   std::to_string(least) + " .. " + std::to_string(kMost));
+  };
+  if (limits.length > kMost) return outside("length", limits.length, 0);
+  const std::array counts{
+      std::pair{"dead count", limits.dead_count}, std::pair{"dead bytes", limits.dead_bytes},
+      std::pair{"done count", limits.done_count}, std::pair{"done bytes", limits.done_bytes}};
+  for (const auto& [name, value] : counts) {
+    if (value < 1 || value > kMost) return outside(name, value, 1);
+  }
+  if (auto error = check_wait("dead age", limits.dead_age)) return error;
+  return check_wait("done age", limits.done_age);
 }
 
 std::optional<Error> check_lease(Milliseconds lease) {

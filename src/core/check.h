@@ -19,6 +19,8 @@ std::optional<Error> check_lease(Milliseconds lease);
 std::optional<Error> check_delay(Milliseconds delay);
 std::optional<Error> check_due_at(SystemTime due_at);
 std::optional<Error> check_backoff(const Backoff& backoff);
+std::optional<Error> check_result(std::string_view result);
+std::optional<Error> check_limits(const QueueLimits& limits);
 std::optional<Error> check_failure(const Failure& failure);
 
 /// Throws what a check found.

@@ -1,5 +1,6 @@
 #include "src/core/record.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace duly::core {
@@ -45,12 +46,13 @@ class RecordReader {
 bool has_policy(const NewJob& job) {
   static const NewJob defaults{};
   return job.lease != defaults.lease || job.timeout != defaults.timeout ||
-         job.max_attempts != defaults.max_attempts || !(job.backoff == defaults.backoff);
+         job.max_attempts != defaults.max_attempts || job.priority != defaults.priority ||
+         !(job.backoff == defaults.backoff);
 }
 
 void append_policy(std::string& out, const NewJob& job) {
   append_little(out, std::lround(job.backoff.jitter * 100.0), 1);
-  append_little(out, 0, 1);  // Priority.
+  append_little(out, job.priority, 1);
   append_little(out, job.max_attempts, 2);
   append_little(out, job.lease.count(), 4);
   append_little(out, job.timeout.count(), 4);
@@ -61,7 +63,8 @@ void append_policy(std::string& out, const NewJob& job) {
 
 void read_policy(RecordReader& reader, Record& record) {
   record.backoff.jitter = static_cast<double>(reader.number(1)) / 100.0;
-  reader.number(1);  // Priority: no meaning in this version.
+  record.priority =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(reader.number(1), Limits::priority));
   record.max_attempts = static_cast<std::uint32_t>(reader.number(2));
   record.lease = reader.u32_ms();
   record.timeout = reader.u32_ms();

@@ -14,7 +14,7 @@ namespace duly::core {
 ///   6  u8   format         1
 ///   7  u8   flags          bit 0: a policy follows; bit 1: backoff is fixed
 ///   8  u8   type length
-///   9  policy, if flagged  u8 jitter in hundredths, u8 priority (0), u16 max attempts, u32
+///   9  policy, if flagged  u8 jitter in hundredths, u8 priority, u16 max attempts, u32
 ///   lease_ms,
 ///                          u32 timeout_ms, u32 backoff base_ms, u32 cap_ms, u32 factor in
 ///                          thousandths
@@ -30,6 +30,7 @@ struct Record {
   Milliseconds lease{0};
   Milliseconds timeout{0};
   std::uint32_t max_attempts = 0;
+  std::uint32_t priority = 0;
   Backoff backoff{};
 };
 

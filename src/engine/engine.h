@@ -46,6 +46,11 @@ struct ClaimReply {
   std::chrono::sys_time<std::chrono::microseconds> now{};  ///< Redis's clock when it claimed.
 };
 
+struct AckRow {
+  Held held;
+  std::string result{};
+};
+
 struct FailRow {
   Held held;
   Failure failure;
@@ -95,7 +100,7 @@ class Engine {
                    Deadline deadline, Done<std::vector<PutResult>> done) = 0;
   virtual void claim(const QueueName& queue, ClaimRequest request, Deadline deadline,
                      Done<ClaimReply> done) = 0;
-  virtual void ack(const QueueName& queue, std::vector<Held> held, Deadline deadline,
+  virtual void ack(const QueueName& queue, std::vector<AckRow> rows, Deadline deadline,
                    Done<std::vector<LeaseOutcome>> done) = 0;
   virtual void fail(const QueueName& queue, std::vector<FailRow> rows, Deadline deadline,
                     Done<std::vector<LeaseOutcome>> done) = 0;
@@ -128,6 +133,9 @@ class Engine {
   virtual void list(const QueueName& queue, JobState state, ListOptions options, Deadline deadline,
                     Done<JobPage> done) = 0;
   virtual void stats(const QueueName& queue, Deadline deadline, Done<QueueStats> done) = 0;
+  virtual void limits(const QueueName& queue, Deadline deadline, Done<QueueLimits> done) = 0;
+  virtual void set_limits(const QueueName& queue, QueueLimits limits, Deadline deadline,
+                          Done<Nothing> done) = 0;
   virtual void pause(const QueueName& queue, Deadline deadline, Done<Nothing> done) = 0;
   virtual void resume(const QueueName& queue, Deadline deadline, Done<Nothing> done) = 0;
   /// Takes back jobs of expired leases, at most a bounded number; answers how many. 0: none is

@@ -87,9 +87,10 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
          });
   }
 
-  void ack(const QueueName& queue, std::vector<Held> held, Deadline deadline,
+  void ack(const QueueName& queue, std::vector<AckRow> rows, Deadline deadline,
            Done<std::vector<LeaseOutcome>> done) override {
-    end_leases(queue, "duly_ack", held_rows(held), held.size(), LeaseOutcome::acked, deadline,
+    const std::size_t count = rows.size();
+    end_leases(queue, "duly_ack", ack_rows(rows), count, LeaseOutcome::acked, deadline,
                std::move(done));
   }
 
@@ -186,11 +187,6 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
 
   void list(const QueueName& queue, JobState state, ListOptions options, Deadline deadline,
             Done<JobPage> done) override {
-    if (state == JobState::done) {
-      return done(
-          Error(ErrorCode::invalid_argument,
-                "state: done, expected scheduled, ready, active or dead; done jobs are not kept"));
-    }
     Command arguments{"state", to_string(state), "after", options.after, "most"};
     arguments.add(static_cast<std::int64_t>(options.most));
     call(queue, "duly_list", std::move(arguments), deadline, Repeat::safe, std::move(done),
@@ -200,6 +196,17 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
   void stats(const QueueName& queue, Deadline deadline, Done<QueueStats> done) override {
     call(queue, "duly_stats", {}, deadline, Repeat::safe, std::move(done),
          [queue](const Reply& reply) { return replies::stats(reply, queue); });
+  }
+
+  void limits(const QueueName& queue, Deadline deadline, Done<QueueLimits> done) override {
+    call(queue, "duly_limits", {}, deadline, Repeat::safe, std::move(done), replies::limits);
+  }
+
+  void set_limits(const QueueName& queue, QueueLimits limits, Deadline deadline,
+                  Done<Nothing> done) override {
+    register_queue(queue, deadline);
+    call(queue, "duly_limits", limit_pairs(limits), deadline, Repeat::safe, std::move(done),
+         [](const Reply&) { return Result<Nothing>(Nothing{}); });
   }
 
   void pause(const QueueName& queue, Deadline deadline, Done<Nothing> done) override {

@@ -66,6 +66,9 @@ void set(JobInfo& job, std::string_view name, const Reply& value) {
   if (name == "failures") job.failures = u32();
   if (name == "lost_leases") job.lost_leases = u32();
   if (name == "max_attempts") job.max_attempts = u32();
+  if (name == "priority") job.priority = u32();
+  if (name == "result") job.result = value.text;
+  if (name == "done_at_ms") job.done_at = optional_time(value);
   if (name == "last_error") job.last_error = value.text;
   if (name == "put_at_ms") job.put_at = time(value);
   if (name == "due_at_ms") job.due_at = optional_time(value);
@@ -113,11 +116,14 @@ std::uint64_t* total(QueueStats& stats, std::string_view name) {
   if (name == "purged") return &stats.totals.purged;
   if (name == "cancelled") return &stats.totals.cancelled;
   if (name == "dropped") return &stats.totals.dropped;
+  if (name == "dead_dropped") return &stats.totals.dead_dropped;
+  if (name == "done_expired") return &stats.totals.done_expired;
   if (name == "lateness_ms") return &stats.totals.lateness_ms;
   if (name == "scheduled") return &stats.scheduled;
   if (name == "ready") return &stats.ready;
   if (name == "active") return &stats.active;
   if (name == "dead") return &stats.dead;
+  if (name == "done") return &stats.done;
   return nullptr;
 }
 
@@ -145,7 +151,8 @@ Result<std::vector<PutResult>> put(const Reply& reply, const std::vector<NewJob>
                     "job: not stored, as another one of its all-or-nothing batch was not");
         } else {
           result.outcome = PutOutcome::refused;
-          result.error = Error(ErrorCode::invalid_argument, detail.text);
+          result.error = Error(
+              word == "full" ? ErrorCode::unavailable : ErrorCode::invalid_argument, detail.text);
         }
       });
   if (!is_well) return unexpected("put");
@@ -246,6 +253,28 @@ Result<JobPage> list(const Reply& reply, const QueueName& queue) {
   return page;
 }
 
+Result<QueueLimits> limits(const Reply& reply) {
+  if (reply.items.size() != 2 || reply.items[0].text != "limits") return unexpected("limits");
+  QueueLimits limits;
+  const std::vector<Reply>& cells = reply.items[1].items;
+  for (std::size_t i = 0; i + 1 < cells.size(); i += 2) {
+    const std::string& name = cells[i].text;
+    const std::int64_t value = number(cells[i + 1]);
+    const auto count = static_cast<std::uint64_t>(value);
+    if (name == "length") limits.length = count;
+    if (name == "dead_count") limits.dead_count = count;
+    if (name == "dead_bytes") limits.dead_bytes = count;
+    if (name == "dead_age_ms") limits.dead_age = Milliseconds{value};
+    if (name == "dead_refuse" && value == 1) {
+      limits.dead_at_limit = QueueLimits::AtLimit::refuse;
+    }
+    if (name == "done_age_ms") limits.done_age = Milliseconds{value};
+    if (name == "done_count") limits.done_count = count;
+    if (name == "done_bytes") limits.done_bytes = count;
+  }
+  return limits;
+}
+
 Result<QueueStats> stats(const Reply& reply, const QueueName& queue) {
   if (reply.items.size() != 2 || reply.items[0].text != "stats") return unexpected("stats");
   QueueStats stats;
@@ -254,6 +283,7 @@ Result<QueueStats> stats(const Reply& reply, const QueueName& queue) {
   for (std::size_t i = 0; i + 1 < cells.size(); i += 2) {
     const std::string& name = cells[i].text;
     if (name == "paused") stats.is_paused = number(cells[i + 1]) == 1;
+    if (name == "stopped") stats.is_stopped = number(cells[i + 1]) == 1;
     if (name == "oldest_due_ms") stats.oldest_due = optional_time(cells[i + 1]);
     if (std::uint64_t* const count = total(stats, name)) {
       *count = static_cast<std::uint64_t>(number(cells[i + 1]));

@@ -21,6 +21,36 @@ Command held_rows(const std::vector<Held>& held) {
   return arguments;
 }
 
+Command ack_rows(const std::vector<AckRow>& rows) {
+  std::vector<Held> held;
+  held.reserve(rows.size());
+  for (const AckRow& row : rows) held.push_back(row.held);
+  if (std::all_of(rows.begin(), rows.end(), [](const AckRow& row) { return row.result.empty(); })) {
+    return held_rows(held);
+  }
+  Command arguments{"columns", "3", "id", "token", "result"};
+  for (const AckRow& row : rows) {
+    arguments.add(row.held.id.text()).add(row.held.token.text()).add(row.result);
+  }
+  return arguments;
+}
+
+Command limit_pairs(const QueueLimits& limits) {
+  Command pairs;
+  const auto add = [&](std::string_view name, std::uint64_t value) {
+    pairs.add(name).add(static_cast<std::int64_t>(value));
+  };
+  add("length", limits.length);
+  add("dead_count", limits.dead_count);
+  add("dead_bytes", limits.dead_bytes);
+  add("dead_age_ms", static_cast<std::uint64_t>(limits.dead_age.count()));
+  add("dead_refuse", limits.dead_at_limit == QueueLimits::AtLimit::refuse ? 1 : 0);
+  add("done_age_ms", static_cast<std::uint64_t>(limits.done_age.count()));
+  add("done_count", limits.done_count);
+  add("done_bytes", limits.done_bytes);
+  return pairs;
+}
+
 Command id_rows(const std::vector<JobId>& ids) {
   Command arguments{"columns", "1", "id"};
   for (const JobId& id : ids) arguments.add(id.text());

@@ -35,18 +35,21 @@ end
 
 -- Moves due times. `due_of_row(row, due)` answers the new one, or nil and a text.
 local function move(q, a, argv, now, now_us, due_of_row)
-  local head, earliest = wake.head(q), nil
+  local head, earliest = waiting.head(q), nil
   local reply = queue.each_row(a, argv, now, 'done', function(row)
     local id = args.cell(a, argv, row, 'id')
-    local before = id and redis.call('ZSCORE', q.due, id)
-    local due, text = due_of_row(row, before and tonumber(before))
+    local before, priority = nil, nil
+    if id then
+      before, priority = waiting.find(q, id)
+    end
+    local due, text = due_of_row(row, before)
     if not due then
       return 'invalid', text
     end
     if not before then
       return absent(q, id)
     end
-    redis.call('ZADD', q.due, due, id)
+    waiting.add(q, id, due, priority)
     earliest = math.min(earliest or due, due)
     return 'done', string.format('%.0f', due)
   end)

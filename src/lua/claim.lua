@@ -111,7 +111,7 @@ end
 -- Takes up to `most` due jobs. Answers rows, whether there may be more, and whether the first was overdue.
 local function take(q, a, now, most, lease_ms, packed)
   local rows = {}
-  local due = redis.call('ZRANGEBYSCORE', q.due, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
+  local due = waiting.due(q, now, most)
   local found = #due / 2
   if found == 0 then
     return rows, false, false
@@ -129,7 +129,7 @@ local function take(q, a, now, most, lease_ms, packed)
   local entries = tries.of_many(q, ids)
 
   -- Writes: what frees memory first.
-  redis.call('ZREMRANGEBYRANK', q.due, 0, n - 1)
+  waiting.take(q, ids, n)
   local byte, at, lateness, dropped, taken = string.byte, 0, 0, 0, 0
   local due_text, due_at, late -- of the last job: many are due at one time
   local holds, parts = {}, 0 -- by length of lease; one for most claims
@@ -162,7 +162,8 @@ local function take(q, a, now, most, lease_ms, packed)
         end
       end
       if waits then
-        postponed[#postponed + 1] = now + SUSPECT_PAUSE_MS * (#postponed / 2 + 1)
+        local until_ms = now + SUSPECT_PAUSE_MS * (#postponed / 2 + 1)
+        postponed[#postponed + 1] = waiting.score(until_ms, waiting.priority(q, id, bytes))
         postponed[#postponed + 1] = id
       else
         if is_alone or own ~= length then
@@ -185,7 +186,7 @@ local function take(q, a, now, most, lease_ms, packed)
         list[count] = id
         if due[2 * i] ~= due_text then
           due_text = due[2 * i]
-          due_at = tonumber(due_text)
+          due_at = waiting.of_score(due_text)
           late = now - due_at
         end
         if late > 1000 then -- a due time in the past is no lateness
@@ -213,7 +214,7 @@ local function take(q, a, now, most, lease_ms, packed)
   queue.count(q, 'claimed', taken)
   queue.count(q, 'lateness_ms', lateness)
   queue.count(q, 'dropped', dropped)
-  return rows, n >= most or n < found or taken < n, tonumber(due[2]) < now - 20
+  return rows, n >= most or n < found or taken < n, waiting.of_score(due[2]) < now - 20
 end
 
 function duly.claim(keys, argv)
@@ -251,9 +252,15 @@ function duly.claim(keys, argv)
 
   -- Writes.
   lease.recover(q, now, 250)
-  local rows, has_more, was_overdue, is_paused = {}, false, false, queue.is_paused(q)
+  local settings = redis.call('HMGET', q.meta, 'paused', 'levels', 'dead_refuse')
+  local is_paused = settings[1] == '1' or settings[3] == '1' and keep.is_full(q)
+  q.has_levels = settings[2] == '1'
+  local rows, has_more, was_overdue = {}, false, false
   if most > 0 and not is_paused then
     rows, has_more, was_overdue = take(q, a, now, most, lease_ms, packed)
+  end
+  if #rows == 0 or q.has_kept then -- time to tidy up
+    keep.trim(q, now)
   end
   local next_us = -1
   if not is_paused then

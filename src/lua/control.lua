@@ -38,13 +38,23 @@ function duly.recover(keys, argv)
   end
 
   -- Writes.
-  local head = wake.head(q)
+  local head = waiting.head(q)
   lease.repair(q, now)
   local back, died = lease.recover(q, now, 250)
+  keep.trim(q, now)
   if back > died then
     wake.after_put(q, head, now, now, now_us)
   end
   return { 'recovered', back }
+end
+
+-- Sets limits of a queue, and tells all: see keep.lua.
+function duly.limits(keys, argv)
+  local q, a, now, bad = open(keys, argv, keep.names())
+  if bad then
+    return bad
+  end
+  return keep.change(q, a, now)
 end
 
 -- The version of this library. No keys, no arguments.

@@ -48,13 +48,13 @@ function duly.replay(keys, argv)
   local head, has_looked
   return each_dead(keys, argv, function(q, id, now)
     if not has_looked then
-      head, has_looked = wake.head(q), true
+      head, has_looked = waiting.head(q), true
     end
     local t = tries.of(q, id)
     t.failures, t.lost, t.reason = 0, 0, 0
-    redis.call('ZREM', q.dead, id)
+    keep.remove(q, 'dead', id)
     redis.call('HSET', q.tries, id, tries.pack(t))
-    redis.call('ZADD', q.due, now, id)
+    waiting.add(q, id, now, waiting.priority(q, id))
   end, function(q, count, now, now_us)
     if count > 0 then
       queue.count(q, 'replayed', count)
@@ -68,7 +68,7 @@ end
 -- args   id; or most, died_by_ms
 function duly.purge(keys, argv)
   return each_dead(keys, argv, function(q, id)
-    redis.call('ZREM', q.dead, id)
+    keep.remove(q, 'dead', id)
     redis.call('HDEL', q.jobs, id)
     redis.call('HDEL', q.tries, id)
   end, function(q, count)

@@ -24,18 +24,24 @@ local function open(keys, argv, names)
   return q, a, now, nil, now_us
 end
 
--- Reports success: the job is done and leaves the queue.
+local MOST_RESULT_BYTES = 65536
+
+-- Reports success: the job is done and leaves the queue, or stays among the done jobs for as long as the queue keeps them.
 --
 -- args   id, token    a batch of one claim may give token once, beside columns
+--        result       what the job brought, at most 65,536 bytes; kept with a done job, else dropped
 -- reply  {'acked', id, ''} or {'lease_lost', id, ''}
+-- batch  rows that are not 'acked': 'lease_lost', 'invalid' with the text
 function duly.ack(keys, argv)
-  local q, a, now, bad = open(keys, argv, 'id token')
+  local q, a, now, bad = open(keys, argv, 'id token result')
   if bad then
     return bad
   end
+  local keeps = tonumber(redis.call('HGET', q.meta, 'done_age_ms') or 0) > 0
   -- All jobs of one claim, in its order: the usual batch, and no need to look into the list.
   local token = a.given.token
-  if a.width == 1 and a.column.id and token and redis.call('HGET', q.held, token) == table.concat(argv, ' ', a.first) then
+  if not keeps and a.width == 1 and a.column.id and token and not a.given.result and
+    redis.call('HGET', q.held, token) == table.concat(argv, ' ', a.first) then
     -- Writes.
     redis.call('HDEL', q.jobs, unpack(argv, a.first))
     redis.call('ZREM', q.leases, token)
@@ -49,21 +55,33 @@ function duly.ack(keys, argv)
 
   -- Writes.
   local lease_of, opened = lease.opener(q)
-  local done = {}
+  local done, acked = {}, 0
   local reply = queue.each_row(a, argv, now, 'acked', function(row)
-    local id = args.cell(a, argv, row, 'id')
+    local id, result = args.cell(a, argv, row, 'id'), args.cell(a, argv, row, 'result') or ''
+    if #result > MOST_RESULT_BYTES then
+      return 'invalid', 'result: ' .. #result .. ' bytes, expected at most ' .. MOST_RESULT_BYTES
+    end
     if not lease.take(lease_of(args.cell(a, argv, row, 'token')), id) then
       return 'lease_lost'
     end
-    done[#done + 1] = id
+    acked = acked + 1
+    if keeps and redis.call('HEXISTS', q.jobs, id) == 1 then
+      tries.note_result(q, id, result)
+      keep.add(q, 'done', id, now)
+    else
+      done[#done + 1] = id
+    end
     return 'acked'
   end)
   if #done > 0 then
     redis.call('HDEL', q.jobs, unpack(done))
     redis.call('HDEL', q.tries, unpack(done))
-    lease.close_all(q, opened)
-    queue.count(q, 'acked', #done)
   end
+  if acked > 0 then
+    lease.close_all(q, opened)
+    queue.count(q, 'acked', acked)
+  end
+  keep.trim_if_needed(q, now)
   return reply
 end
 
@@ -83,7 +101,7 @@ function duly.fail(keys, argv)
 
   -- Writes.
   local lease_of, opened = lease.opener(q)
-  local head, earliest, failed = wake.head(q), nil, 0
+  local head, earliest, failed = waiting.head(q), nil, 0
   local reply = queue.each_row(a, argv, now, 'failed', function(row)
     local id = args.cell(a, argv, row, 'id')
     local wait, text = nil, args.cell(a, argv, row, 'retry_in_ms')
@@ -124,12 +142,13 @@ function duly.fail(keys, argv)
     wait = wait or record.backoff_ms(p, t.failures, id .. string.format('%.0f', now_us) .. t.failures)
     local due = math.min(now + wait, LAST_DUE_AT_MS)
     redis.call('HSET', q.tries, id, tries.pack(t))
-    redis.call('ZADD', q.due, due, id)
+    waiting.add(q, id, due, waiting.priority(q, id, bytes))
     earliest = math.min(earliest or due, due)
     return 'failed', string.format('%.0f', due)
   end)
   lease.close_all(q, opened)
   queue.count(q, 'failed', failed)
+  keep.trim_if_needed(q, now)
   if earliest then
     wake.after_put(q, head, earliest, now, now_us)
   end
@@ -148,13 +167,13 @@ function duly.release(keys, argv)
 
   -- Writes.
   local lease_of, opened = lease.opener(q)
-  local head, back = wake.head(q), {}
+  local head, back = waiting.head(q), {}
   local reply = queue.each_row(a, argv, now, 'released', function(row)
     local id = args.cell(a, argv, row, 'id')
     if not lease.take(lease_of(args.cell(a, argv, row, 'token')), id) then
       return 'lease_lost'
     end
-    back[#back + 1] = now
+    back[#back + 1] = waiting.score(now, waiting.priority(q, id))
     back[#back + 1] = id
     return 'released'
   end)

@@ -16,6 +16,7 @@ local functions = {
   { 'recover', 'allow-oom' },
   { 'pause', 'allow-oom' },
   { 'resume', 'allow-oom' },
+  { 'limits', 'allow-oom' },
   { 'find', 'no-writes' },
   { 'list', 'no-writes' },
   { 'stats', 'no-writes' },

@@ -80,7 +80,8 @@ function lease.recover(q, now, most)
     redis.call('ZREM', q.leases, token)
     redis.call('HDEL', q.held, token)
     for id in string.gmatch(list, '[^ ]+') do
-      if redis.call('HEXISTS', q.jobs, id) == 1 then
+      local bytes = waiting.has_levels(q) and redis.call('HGET', q.jobs, id)
+      if bytes or not waiting.has_levels(q) and redis.call('HEXISTS', q.jobs, id) == 1 then
         local t = tries.of(q, id)
         t.lost, t.last_at = t.lost + 1, ended_at
         lost = lost + 1
@@ -93,7 +94,7 @@ function lease.recover(q, now, most)
             t.error = 'lease lost'
           end
           redis.call('HSET', q.tries, id, tries.pack(t))
-          redis.call('ZADD', q.due, ended_at, id)
+          waiting.add(q, id, ended_at, waiting.priority(q, id, bytes))
         end
         back = back + 1
       end

@@ -6,25 +6,25 @@ local function describe(q, id, now)
   if not bytes then
     return nil
   end
-  local due = redis.call('ZSCORE', q.due, id)
+  local due = waiting.find(q, id)
   local died = not due and redis.call('ZSCORE', q.dead, id)
-  local state = 'active'
+  local done = not due and not died and redis.call('ZSCORE', q.done, id)
+  local state = done and 'done' or died and 'dead' or 'active'
   if due then
-    state = tonumber(due) <= now and 'ready' or 'scheduled'
-  elseif died then
-    state = 'dead'
+    state = due <= now and 'ready' or 'scheduled'
   end
   local t = tries.of(q, id)
   local row = { 'id', id, 'state', state, 'failures', t.failures, 'lost_leases', t.lost,
-    'last_failed_at_ms', t.last_at, 'last_error', t.error,
-    'due_at_ms', due and string.format('%.0f', tonumber(due)) or '',
+    'last_failed_at_ms', t.last_at, 'last_error', done and '' or t.error,
+    'result', done and t.error or '', 'done_at_ms', done and string.format('%.0f', tonumber(done)) or '',
+    'due_at_ms', due and string.format('%.0f', due) or '',
     'died_at_ms', died and string.format('%.0f', tonumber(died)) or '',
     'reason', died and tries.reason_words[t.reason] or '' }
   local n = #row
   if record.is_readable(bytes) then
     local p = record.policy(bytes)
     for _, value in ipairs({ 'put_at_ms', record.put_at(bytes), 'type', record.type(bytes),
-      'payload', record.payload(bytes), 'max_attempts', p.max_attempts, 'lease_ms', p.lease_ms,
+      'payload', record.payload(bytes), 'priority', record.priority(bytes), 'max_attempts', p.max_attempts, 'lease_ms', p.lease_ms,
       'timeout_ms', p.timeout_ms, 'backoff', p.is_fixed and 'fixed' or 'exponential',
       'backoff_base_ms', p.base_ms, 'backoff_cap_ms', p.cap_ms,
       'backoff_factor_milli', p.factor, 'backoff_jitter_percent', p.jitter }) do
@@ -125,7 +125,55 @@ local function list_active(q, now, most, after)
   return { 'page', now, '', rows }
 end
 
--- Jobs of one state: scheduled and ready by due time, active by lease end, dead latest first.
+-- A page of waiting jobs: highest priority first, then by due time.
+--
+-- reply  {id, score, ...}; nil if `after` is none
+local function waiting_page(q, now, is_ready, most, after)
+  local page, after_priority = {}, nil
+  if after ~= '' then
+    local score = string.match(after, '^(%d+):.')
+    if not score then
+      return nil
+    end
+    local _, priority = waiting.of_score(score)
+    after_priority = priority
+  end
+  for _, priority in ipairs(waiting.levels(q)) do
+    if not after_priority or priority <= after_priority then
+      local first = string.format(is_ready and '(%.0f' or '%.0f', waiting.score(is_ready and 0 or now, priority))
+      local rank = redis.call('ZCOUNT', q.due, '-inf', first)
+      if priority == after_priority then
+        rank = math.max(rank, (rank_behind(q.due, after, false)))
+      end
+      local found = redis.call('ZRANGE', q.due, rank, rank + most - #page / 2 - 1, 'WITHSCORES')
+      for i = 1, #found, 2 do
+        local due, level = waiting.of_score(found[i + 1])
+        if level ~= priority or is_ready and due > now then
+          break
+        end
+        page[#page + 1], page[#page + 2] = found[i], found[i + 1]
+      end
+      if #page >= 2 * most then
+        break
+      end
+    end
+  end
+  return page
+end
+
+-- A page of dead or done jobs, the latest first.
+local function ended_page(key, most, after)
+  local rank = 0
+  if after ~= '' then
+    rank = rank_behind(key, after, true)
+    if not rank then
+      return nil
+    end
+  end
+  return redis.call('ZREVRANGE', key, rank, rank + most - 1, 'WITHSCORES')
+end
+
+-- Jobs of one state: scheduled and ready by priority and due time, active by lease end, dead and done latest first.
 --
 -- args   state, most (1 .. 250), after ('' or the `next` of the page before)
 -- reply  {'page', now, next or '', {{name, value, ...}, ...}}
@@ -142,36 +190,27 @@ function duly.list(keys, argv)
   if state == 'active' then
     return list_active(q, now, most, after)
   end
-  local key, is_reverse, first = q.due, false, 0
-  if state == 'scheduled' then
-    first = redis.call('ZCOUNT', key, '-inf', now)
-  elseif state == 'dead' then
-    key, is_reverse = q.dead, true
-  elseif state ~= 'ready' then
-    return args.invalid('state', 'unknown', 'scheduled, ready, active or dead')
+  local found
+  if state == 'scheduled' or state == 'ready' then
+    found = waiting_page(q, now, state == 'ready', most, after)
+  elseif state == 'dead' or state == 'done' then
+    found = ended_page(q[state], most, after)
+  else
+    return args.invalid('state', 'unknown', 'scheduled, ready, active, dead or done')
   end
-  if after ~= '' then
-    local rank = rank_behind(key, after, is_reverse)
-    if not rank then
-      return args.invalid('after', 'not of this form', 'the next of an earlier page')
-    end
-    first = math.max(first, rank)
+  if not found then
+    return args.invalid('after', 'not of this form', 'the next of an earlier page')
   end
-  local found = redis.call(is_reverse and 'ZREVRANGE' or 'ZRANGE', key, first, first + most - 1, 'WITHSCORES')
-  local rows, last, bytes = {}, '', 0
+  local rows, bytes = {}, 0
   for i = 1, #found, 2 do
-    if state == 'ready' and tonumber(found[i + 1]) > now then
-      return { 'page', now, '', rows }
-    end
-    last = string.format('%.0f', tonumber(found[i + 1])) .. ':' .. found[i]
     local row = describe(q, found[i], now)
     rows[#rows + 1] = row
     bytes = bytes + payload_bytes(row)
-    if bytes > MOST_PAGE_BYTES then
-      return { 'page', now, last, rows }
+    if #rows == most or bytes > MOST_PAGE_BYTES then
+      return { 'page', now, string.format('%.0f', tonumber(found[i + 1])) .. ':' .. found[i], rows }
     end
   end
-  return { 'page', now, #found == 2 * most and last or '', rows }
+  return { 'page', now, '', rows }
 end
 
 -- Counts a queue. No arguments.
@@ -182,13 +221,12 @@ function duly.stats(keys, argv)
   if bad then
     return bad
   end
-  local waiting = redis.call('ZCARD', q.due)
-  local ready = redis.call('ZCOUNT', q.due, '-inf', now)
-  local dead = redis.call('ZCARD', q.dead)
-  local due = redis.call('ZRANGE', q.due, 0, 0, 'WITHSCORES')[2]
-  local row = { 'now_ms', now, 'scheduled', waiting - ready, 'ready', ready,
-    'active', math.max(0, redis.call('HLEN', q.jobs) - waiting - dead), 'dead', dead,
-    'oldest_due_ms', due and string.format('%.0f', tonumber(due)) or '' }
+  local count, ready = redis.call('ZCARD', q.due), waiting.count_due(q, now)
+  local dead, done = redis.call('ZCARD', q.dead), redis.call('ZCARD', q.done)
+  local due = waiting.head(q)
+  local row = { 'now_ms', now, 'scheduled', count - ready, 'ready', ready,
+    'active', math.max(0, redis.call('HLEN', q.jobs) - count - dead - done), 'dead', dead, 'done', done,
+    'oldest_due_ms', due and string.format('%.0f', due) or '', 'stopped', keep.is_full(q) and 1 or 0 }
   local meta = redis.call('HGETALL', q.meta)
   for i = 1, #meta do
     row[#row + 1] = meta[i]

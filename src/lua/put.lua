@@ -3,13 +3,14 @@
 -- args   id                        the job's own, 1 .. 128 printable characters without blanks
 --        delay_ms or due_at_ms     neither means due now
 --        record                    packed by the client; or instead, plain:
---        type, payload, lease_ms, timeout_ms, max_attempts, backoff (exponential or fixed), backoff_base_ms,
+--        type, payload, priority (0 .. 9, default 0; 9 goes first), lease_ms, timeout_ms, max_attempts, backoff (exponential or fixed), backoff_base_ms,
 --        backoff_cap_ms, backoff_factor_milli, backoff_jitter_percent
 --        mode                      'all': every row is created, or none; 'each', or nothing: row by row
 -- reply  {'created', id, due_at_ms}
 --        {'exists', id, due_at_ms or ''}   as it was; '' if it is active or dead
--- batch  rows that are not created: 'exists' with due_at_ms or '', 'invalid' with the text, 'withheld' (mode all)
-local PUT = 'id delay_ms due_at_ms record type payload lease_ms timeout_ms max_attempts backoff ' ..
+-- batch  rows that are not created: 'exists' with due_at_ms or '', 'invalid' or 'full' with the text, 'withheld' (mode
+--        all)
+local PUT = 'id delay_ms due_at_ms record type payload priority lease_ms timeout_ms max_attempts backoff ' ..
   'backoff_base_ms backoff_cap_ms backoff_factor_milli backoff_jitter_percent mode'
 
 local MOST_DELAY_MS = 3155760000000  -- 100 years
@@ -124,21 +125,27 @@ function duly.put(keys, argv)
   local earliest, count = nil, 0
   if n > 0 then
     local found = redis.call('HMGET', q.jobs, unpack(ids))
-    local new_jobs, new_dues, last_due_text = {}, {}, nil
+    local new_jobs, new_dues, room, length = {}, {}, keep.room(q)
+    local last_priority, last_score, has_priority
     last_due = nil
     for i = 1, n do
       if found[i] then
-        words[place[i]], details[place[i]] = 'exists', redis.call('ZSCORE', q.due, ids[i]) or ''
+        words[place[i]], details[place[i]] = 'exists', waiting.find(q, ids[i]) or ''
+      elseif count >= room then
+        words[place[i]], details[place[i]] = 'full', string.format('queue: %.0f waiting jobs, its limit', length)
       else
         local id, due = ids[i], dues[i]
-        if due ~= last_due then
-          last_due, last_due_text = due, string.format('%.0f', due)
+        local priority = byte(records[i], 2) % 2 == 1 and byte(records[i], 5) or 0
+        if due ~= last_due or priority ~= last_priority then
+          last_due, last_priority = due, priority
+          last_score = string.format('%.0f', waiting.score(due, priority))
+          has_priority = has_priority or priority > 0
           if not earliest or due < earliest then
             earliest = due
           end
         end
         new_jobs[2 * count + 1], new_jobs[2 * count + 2] = id, stamp .. records[i]
-        new_dues[2 * count + 1], new_dues[2 * count + 2] = last_due_text, id
+        new_dues[2 * count + 1], new_dues[2 * count + 2] = last_score, id
         count = count + 1
       end
     end
@@ -151,7 +158,10 @@ function duly.put(keys, argv)
 
     -- Writes.
     if count > 0 then
-      local head = wake.head(q)
+      local head = waiting.head(q)
+      if has_priority then
+        waiting.use_levels(q)
+      end
       redis.call('HSET', q.jobs, unpack(new_jobs))
       redis.call('ZADD', q.due, unpack(new_dues))
       queue.count(q, 'put', count)
@@ -164,6 +174,9 @@ function duly.put(keys, argv)
     details[row] = word == nil and dues[i] or word == 'exists' and details[place[i]] or ''
   end
 
+  if words[1] == 'full' and not a.is_batch then
+    return redis.error_reply('DULY_FULL ' .. details[1])
+  end
   if not a.is_batch then
     return { words[1] or 'created', ids[1], words[1] and tostring(details[1]) or string.format('%.0f', dues[1]) }
   end

@@ -13,7 +13,7 @@ function queue.open(keys)
   end
   return {
     due = keys[1], jobs = keys[2], leases = keys[3], held = keys[4], tries = keys[5],
-    dead = keys[6], meta = keys[7], idle = keys[8], keeper = keys[9],
+    dead = keys[6], meta = keys[7], idle = keys[8], keeper = keys[9], done = keys[10],
   }
 end
 
@@ -21,10 +21,6 @@ function queue.count(q, total, by)
   if by > 0 then
     redis.call('HINCRBY', q.meta, total, by)
   end
-end
-
-function queue.is_paused(q)
-  return redis.call('HGET', q.meta, 'paused') == '1'
 end
 
 -- reply  {'batch', now, how many are as asked, then position, word, detail of each row that is not}

@@ -5,6 +5,7 @@ local record = {}
 
 local POLICY = '<BBI2I4I4I4I4I4'
 local POLICY_BYTES = 24
+local MOST_PRIORITY = 9
 
 -- The policy of jobs that bring none. These belong to format 1: another default is another format.
 local function usual_policy()
@@ -29,12 +30,20 @@ end
 
 -- As a client packs it.
 function record.is_packed(bytes)
-  return is_whole(bytes, 0)
+  return is_whole(bytes, 0) and (string.byte(bytes, 2) % 2 == 0 or string.byte(bytes, 5) <= MOST_PRIORITY)
 end
 
 -- As it is stored.
 function record.is_readable(bytes)
   return is_whole(bytes, 6)
+end
+
+-- 0 .. 9; 9 goes first.
+function record.priority(bytes)
+  if string.byte(bytes, 8) % 2 == 0 then
+    return 0
+  end
+  return math.min(MOST_PRIORITY, string.byte(bytes, 11))
 end
 
 -- The lease that the job asks for, in ms; 0 for the claimer's.
@@ -106,6 +115,7 @@ function record.pack(value)
       p[field], flags = number, 1
     end
   end
+  take('priority', 'priority', 0, MOST_PRIORITY)
   take('max_attempts', 'max_attempts', 1, 65535)
   take('lease_ms', 'lease_ms', 100, 86400000)
   take('timeout_ms', 'timeout_ms', 1, 2592000000)
@@ -125,7 +135,7 @@ function record.pack(value)
   end
   local policy = ''
   if flags == 1 then
-    policy = struct.pack(POLICY, p.jitter, 0, p.max_attempts, p.lease_ms, p.timeout_ms, p.base_ms,
+    policy = struct.pack(POLICY, p.jitter, p.priority, p.max_attempts, p.lease_ms, p.timeout_ms, p.base_ms,
       p.cap_ms, p.factor)
   end
   if kind == 'fixed' then

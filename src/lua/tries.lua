@@ -1,25 +1,26 @@
 -- What went wrong with a job: only jobs with a failure or a lost lease have an entry.
 --
---   0  u32 failures   4  u32 lost leases   8  u48 last of them, ms   14  u8 reason of death   15  last error
+--   0  u32 failures   4  u32 lost leases   8  u48 last of them, ms   14  u8 reason of death   15  last error; of a done
+--                                                                                               job its result
 local tries = {}
 
 tries.reasons = { failed = 1, given_up = 2, quarantined = 3, unreadable = 4 }
 tries.reason_words = { 'failed', 'given_up', 'quarantined', 'unreadable' }
 
 local MOST_ERROR_BYTES = 4096
+local HEADER = '<I4I4I6B'
 
 function tries.unpack(bytes)
   if not bytes or #bytes < 15 then
     return { failures = 0, lost = 0, last_at = 0, reason = 0, error = '' }
   end
-  local failures, lost, last_at, reason = struct.unpack('<I4I4I6B', bytes, 1)
+  local failures, lost, last_at, reason = struct.unpack(HEADER, bytes, 1)
   return { failures = failures, lost = lost, last_at = last_at, reason = reason,
     error = string.sub(bytes, 16) }
 end
 
 function tries.pack(t)
-  return struct.pack('<I4I4I6B', t.failures, t.lost, t.last_at, t.reason) ..
-    string.sub(t.error, 1, MOST_ERROR_BYTES)
+  return struct.pack(HEADER, t.failures, t.lost, t.last_at, t.reason) .. string.sub(t.error, 1, MOST_ERROR_BYTES)
 end
 
 function tries.of(q, id)
@@ -34,10 +35,16 @@ function tries.of_many(q, ids)
   return redis.call('HMGET', q.tries, unpack(ids))
 end
 
+-- Writes: a done job keeps its counts, and its result instead of an error.
+function tries.note_result(q, id, result)
+  local t = tries.of(q, id)
+  redis.call('HSET', q.tries, id, struct.pack(HEADER, t.failures, t.lost, t.last_at, 0) .. result)
+end
+
 -- Writes: the job is dead. Its record stays, its entry says why.
 function tries.bury(q, id, t, reason, now)
   t.reason = tries.reasons[reason]
   redis.call('HSET', q.tries, id, tries.pack(t))
-  redis.call('ZADD', q.dead, now, id)
+  keep.add(q, 'dead', id, now)
   queue.count(q, 'died', 1)
 end

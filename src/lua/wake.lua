@@ -35,18 +35,13 @@ end
 
 -- Time of the next due job or lease end, in ms; nil if there is none.
 function wake.next_at(q)
-  local due = redis.call('ZRANGE', q.due, 0, 0, 'WITHSCORES')[2]
+  local due = waiting.head(q)
   local lease_end = redis.call('ZRANGE', q.leases, 0, 0, 'WITHSCORES')[2]
-  due, lease_end = due and tonumber(due), lease_end and tonumber(lease_end)
+  lease_end = lease_end and tonumber(lease_end)
   if due and lease_end then
     return math.min(due, lease_end)
   end
   return due or lease_end
-end
-
-function wake.head(q)
-  local score = redis.call('ZRANGE', q.due, 0, 0, 'WITHSCORES')[2]
-  return score and tonumber(score)
 end
 
 -- After jobs came in; `head` was the first due time before, `earliest` is that of the new ones.

@@ -79,11 +79,14 @@ void Endings::send(Lane& lane) {
   lane.not_before = {};
 
   std::vector<Held> held;
+  std::vector<AckRow> acked;
   std::vector<FailRow> failed;
   for (const Row& row : rows) {
     Held one{row.task->job.id, row.task->job.token};
     if (lane.kind == Kind::fail) {
       failed.push_back({std::move(one), row.failure});
+    } else if (lane.kind == Kind::ack) {
+      acked.push_back({std::move(one), row.task->result});
     } else {
       held.push_back(std::move(one));
     }
@@ -97,7 +100,7 @@ void Endings::send(Lane& lane) {
       };
   switch (lane.kind) {
     case Kind::ack:
-      return shared_->engine->ack(lane.queue, std::move(held), deadline, done);
+      return shared_->engine->ack(lane.queue, std::move(acked), deadline, done);
     case Kind::release:
       return shared_->engine->release(lane.queue, std::move(held), deadline, done);
     case Kind::fail:

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "src/core/bytes.h"
+#include "src/core/check.h"
 #include "src/worker/impl.h"
 
 // The part of a worker that runs on the threads of its handlers.
@@ -26,6 +27,11 @@ class HandlerAttempt final : public Attempt {
     }
     task_->timeout_at = steady_clock::now() + timeout;
     on_moved_();
+  }
+
+  void set_result(std::string result) override {
+    core::require(core::check_result(result));
+    task_->result = std::move(result);
   }
 
  private:

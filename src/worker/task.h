@@ -31,6 +31,7 @@ struct Task {
   std::atomic<SteadyTime> started_at{SteadyTime::max()};  ///< max: not started.
   std::atomic<SteadyTime> ended_at{SteadyTime::max()};    ///< max: its handler has not come back.
   std::atomic<SteadyTime> timeout_at{SteadyTime::max()};
+  std::string result{};                  ///< Its handler's, until `fate` is decided.
   std::chrono::nanoseconds lateness{0};  ///< Set just before `started_at`.
 
   /// True for the one caller that ends it so.

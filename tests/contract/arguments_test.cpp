@@ -216,7 +216,7 @@ TEST_P(LeaseArguments, AWrongChangeIsRefused) {
   expect_refused("duly_purge", {"most", "0", "died_by_ms", "1"});
   expect_refused("duly_purge", {"most", "251", "died_by_ms", "1"});
   expect_refused("duly_replay", {"most", "1"});
-  expect_refused("duly_list", {"state", "done"});
+  expect_refused("duly_list", {"state", "finished"});
   expect_refused("duly_list", {"state", "ready", "most", "0"});
   expect_refused("duly_list", {"state", "ready", "most", "251"});
   expect_refused("duly_list", {"state", "ready", "after", "x"});

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <sstream>
 
+#include "src/core/record.h"
 #include "tests/support/model_queue.h"
 
 // What the model does to waiting and dead jobs, and what it tells of all of them.
@@ -88,7 +90,7 @@ ChangeOutcome ModelQueue::purge(const JobId& id) {
 
 DeadSweep ModelQueue::replay_dead(SystemTime died_by) {
   DeadSweep sweep{.now = now()};
-  for (const auto& [died_at, id] : dead_by_time()) {
+  for (const auto& [died_at, id] : by_end(JobState::dead)) {
     if (died_at > died_by || sweep.count == Limits::piece) break;
     replay(jobs_[id]);
     ++sweep.count;
@@ -98,7 +100,7 @@ DeadSweep ModelQueue::replay_dead(SystemTime died_by) {
 
 DeadSweep ModelQueue::purge_dead(SystemTime died_by) {
   DeadSweep sweep{.now = now()};
-  for (const auto& [died_at, id] : dead_by_time()) {
+  for (const auto& [died_at, id] : by_end(JobState::dead)) {
     if (died_at > died_by || sweep.count == Limits::piece) break;
     purge(jobs_[id]);
     ++sweep.count;
@@ -112,8 +114,11 @@ void ModelQueue::resume() {
 }
 
 std::optional<SystemTime> ModelQueue::head() const {
-  if (due_.empty()) return {};
-  return due_.begin()->first;
+  std::optional<SystemTime> first;
+  for (const auto& [priority, level] : due_) {
+    first = std::min(first.value_or(level.begin()->first), level.begin()->first);
+  }
+  return first;
 }
 
 std::optional<std::chrono::microseconds> ModelQueue::until_next() const {
@@ -133,17 +138,68 @@ std::vector<std::pair<SystemTime, LeaseToken>> ModelQueue::leases_by_end() const
   return ends;
 }
 
-std::vector<std::pair<SystemTime, JobId>> ModelQueue::dead_by_time() const {
-  std::vector<std::pair<SystemTime, JobId>> dead;
+// Dead or done jobs, the longest ended first.
+std::vector<std::pair<SystemTime, JobId>> ModelQueue::by_end(JobState state) const {
+  std::vector<std::pair<SystemTime, JobId>> ended;
   for (const auto& [id, job] : jobs_) {
-    if (job.died_at) dead.emplace_back(*job.died_at, id);
+    const auto& at = state == JobState::dead ? job.died_at : job.done_at;
+    if (at) ended.emplace_back(*at, id);
   }
-  std::sort(dead.begin(), dead.end());
-  return dead;
+  std::sort(ended.begin(), ended.end());
+  return ended;
+}
+
+// Of records and what is written beside them.
+std::uint64_t ModelQueue::kept_bytes(JobState state) const {
+  constexpr std::size_t kEntryBytes = 15;
+  std::uint64_t bytes = 0;
+  for (const auto& [at, id] : by_end(state)) {
+    const Job& job = jobs_.at(id);
+    const std::string& text = state == JobState::dead ? job.last_error : job.result;
+    bytes += core::kStampBytes + core::pack_record(job.what).size() + kEntryBytes + text.size();
+  }
+  return bytes;
+}
+
+bool ModelQueue::is_full() const {
+  return limits_.dead_at_limit == QueueLimits::AtLimit::refuse &&
+         (by_end(JobState::dead).size() >= limits_.dead_count ||
+          kept_bytes(JobState::dead) >= limits_.dead_bytes);
+}
+
+// Drops the longest ended jobs beyond the limits, a piece at the most. Answers how many.
+std::uint64_t ModelQueue::trim(JobState state, std::uint64_t count, std::uint64_t bytes,
+                               Milliseconds age) {
+  const auto ended = by_end(state);
+  std::uint64_t gone = 0;
+  for (const auto& [at, id] : ended) {
+    const bool is_old = age > Milliseconds{0} && at <= now() - age;
+    const bool is_more = ended.size() - gone > count || kept_bytes(state) > bytes;
+    if (gone == Limits::piece || (!is_old && !is_more)) break;
+    jobs_.erase(id);
+    ++gone;
+  }
+  return gone;
+}
+
+void ModelQueue::trim() {
+  has_kept_ = false;
+  if (limits_.dead_at_limit == QueueLimits::AtLimit::drop) {
+    totals_.dead_dropped +=
+        trim(JobState::dead, limits_.dead_count, limits_.dead_bytes, limits_.dead_age);
+  }
+  const std::uint64_t count = limits_.done_age > Milliseconds{0} ? limits_.done_count : 0;
+  totals_.done_expired += trim(JobState::done, count, limits_.done_bytes, limits_.done_age);
+}
+
+void ModelQueue::set_limits(const QueueLimits& limits) {
+  limits_ = limits;
+  trim();
 }
 
 JobState ModelQueue::state_of(const Job& job) const {
   if (job.due_at) return *job.due_at <= now() ? JobState::ready : JobState::scheduled;
+  if (job.done_at) return JobState::done;
   return job.died_at ? JobState::dead : JobState::active;
 }
 
@@ -156,12 +212,15 @@ JobInfo ModelQueue::info(const Job& job) const {
           .put_at = job.put_at,
           .due_at = job.due_at,
           .died_at = job.died_at,
+          .done_at = job.done_at,
           .dead_reason = job.reason,
           .last_failed_at = job.last_failed_at,
           .failures = job.failures,
           .lost_leases = job.lost_leases,
           .max_attempts = job.what.max_attempts,
-          .last_error = job.last_error,
+          .priority = job.what.priority,
+          .last_error = job.done_at ? "" : job.last_error,
+          .result = job.result,
           .lease = job.what.lease,
           .timeout = job.what.timeout,
           .backoff = job.what.backoff};
@@ -179,33 +238,35 @@ std::map<ModelQueue::Place, const ModelQueue::Job*> ModelQueue::places(JobState 
   if (state == JobState::active) {
     for (const auto& [token, lease] : leases_) {
       for (std::size_t i = 0; i < lease.held.size(); ++i) {
-        places[{lease.ends_at, token.text(), i}] = &jobs_.at(lease.held[i]);
+        places[{0, lease.ends_at, token.text(), i}] = &jobs_.at(lease.held[i]);
       }
     }
     return places;
   }
   for (const auto& [id, job] : jobs_) {
     if (state_of(job) != state) continue;
-    places[{job.died_at.value_or(job.due_at.value_or(SystemTime{})), id.text()}] = &job;
+    const auto ended = state == JobState::dead ? job.died_at : job.done_at;
+    const std::uint32_t below = job.due_at ? Limits::priority - job.what.priority : 0;
+    places[{below, ended ? *ended : job.due_at.value(), id.text()}] = &job;
   }
   return places;
 }
 
-// A cursor is the place of the last job shown: "ms position tie".
+// A cursor is the place of the last job shown: "priority ms position tie".
 Result<JobPage> ModelQueue::list(JobState state, const ListOptions& options) const {
   const auto places = this->places(state);
   std::vector<std::pair<Place, const Job*>> order(places.begin(), places.end());
-  const bool is_reverse = state == JobState::dead;
+  const bool is_reverse = state == JobState::dead || state == JobState::done;
   if (is_reverse) std::reverse(order.begin(), order.end());
   auto at = order.begin();
   if (!options.after.empty()) {
-    const std::size_t first = options.after.find(' ');
-    const std::size_t second = options.after.find(' ', first + 1);
-    if (first == std::string::npos || second == std::string::npos) {
+    std::istringstream cursor(options.after);
+    Place last;
+    Milliseconds::rep ms = 0;
+    if (!(cursor >> last.below >> ms >> last.position >> last.tie)) {
       return Error(ErrorCode::invalid_argument, "after: not of this form");
     }
-    const Place last{SystemTime{Milliseconds{std::stoll(options.after)}},
-                     options.after.substr(second + 1), std::stoul(options.after.substr(first + 1))};
+    last.at = SystemTime{Milliseconds{ms}};
     at = std::find_if(order.begin(), order.end(), [&](const auto& entry) {
       return is_reverse ? entry.first < last : last < entry.first;
     });
@@ -216,7 +277,8 @@ Result<JobPage> ModelQueue::list(JobState state, const ListOptions& options) con
     bytes += page.jobs.back().payload.size();
     if (page.jobs.size() == options.most || bytes > kPageBytes) {
       const Place& last = at->first;
-      page.next = std::to_string(last.at.time_since_epoch().count()) + " " +
+      page.next = std::to_string(last.below) + " " +
+                  std::to_string(last.at.time_since_epoch().count()) + " " +
                   std::to_string(last.position) + " " + last.tie;
       break;
     }
@@ -225,8 +287,11 @@ Result<JobPage> ModelQueue::list(JobState state, const ListOptions& options) con
 }
 
 QueueStats ModelQueue::stats() const {
-  QueueStats stats{
-      .queue = name_, .is_paused = is_paused_, .oldest_due = head(), .totals = totals_};
+  QueueStats stats{.queue = name_,
+                   .is_paused = is_paused_,
+                   .is_stopped = is_full(),
+                   .oldest_due = head(),
+                   .totals = totals_};
   for (const auto& [id, job] : jobs_) {
     switch (state_of(job)) {
       case JobState::scheduled:
@@ -242,6 +307,7 @@ QueueStats ModelQueue::stats() const {
         ++stats.dead;
         break;
       case JobState::done:
+        ++stats.done;
         break;
     }
   }

@@ -72,9 +72,10 @@ class ModelEngine final : public Engine, public std::enable_shared_from_this<Mod
     done(with(queue, [&](ModelQueue& q) { return q.claim(request); }));
   }
 
-  void ack(const QueueName& queue, std::vector<Held> held, Deadline /*deadline*/,
+  void ack(const QueueName& queue, std::vector<AckRow> rows, Deadline /*deadline*/,
            Done<std::vector<LeaseOutcome>> done) override {
-    done(each(queue, held, [](ModelQueue& q, const Held& row) { return q.ack(row); }));
+    done(each(queue, rows,
+              [](ModelQueue& q, const AckRow& row) { return q.ack(row.held, row.result); }));
   }
 
   void fail(const QueueName& queue, std::vector<FailRow> rows, Deadline /*deadline*/,
@@ -153,14 +154,24 @@ class ModelEngine final : public Engine, public std::enable_shared_from_this<Mod
 
   void list(const QueueName& queue, JobState state, ListOptions options, Deadline /*deadline*/,
             Done<JobPage> done) override {
-    if (state == JobState::done) {
-      return done(Error(ErrorCode::invalid_argument, "state: done jobs are not kept"));
-    }
     done(with(queue, [&](ModelQueue& q) { return q.list(state, options); }));
   }
 
   void stats(const QueueName& queue, Deadline /*deadline*/, Done<QueueStats> done) override {
     done(with(queue, [](ModelQueue& q) { return q.stats(); }));
+  }
+
+  void limits(const QueueName& queue, Deadline /*deadline*/, Done<QueueLimits> done) override {
+    done(with(queue, [](ModelQueue& q) { return q.limits(); }));
+  }
+
+  void set_limits(const QueueName& queue, QueueLimits limits, Deadline /*deadline*/,
+                  Done<Nothing> done) override {
+    with(queue, [&](ModelQueue& q) {
+      q.set_limits(limits);
+      return Nothing{};
+    });
+    done(Nothing{});
   }
 
   void pause(const QueueName& queue, Deadline /*deadline*/, Done<Nothing> done) override {

@@ -28,6 +28,8 @@ std::optional<SystemTime> ModelQueue::due_of(Milliseconds delay,
 std::vector<PutResult> ModelQueue::put(const std::vector<NewJob>& jobs, PutMode mode) {
   std::vector<PutResult> results;
   std::map<JobId, SystemTime> fresh;
+  std::size_t waiting = 0;
+  for (const auto& [priority, level] : due_) waiting += level.size();
   for (const NewJob& job : jobs) {
     const JobId& id = *job.id;
     const auto due = due_of(job.delay, job.due_at);
@@ -37,6 +39,9 @@ std::vector<PutResult> ModelQueue::put(const std::vector<NewJob>& jobs, PutMode 
       results.push_back({id, PutOutcome::exists, jobs_[id].due_at});
     } else if (fresh.contains(id)) {
       results.push_back({id, PutOutcome::exists, fresh[id]});
+    } else if (limits_.length > 0 && waiting + fresh.size() >= limits_.length) {
+      results.push_back(
+          {id, PutOutcome::refused, {}, Error(ErrorCode::unavailable, "queue: at its limit")});
     } else {
       results.push_back({id, PutOutcome::created, due});
       fresh[id] = *due;
@@ -80,10 +85,12 @@ ClaimReply ModelQueue::claim(const ClaimRequest& request) {
   }
   recover_expired();
   const auto first = head();
-  const bool may_take = request.most > 0 && !is_paused_;
+  const bool is_still = is_paused_ || is_full();
+  const bool may_take = request.most > 0 && !is_still;
   const bool was_overdue = may_take && first && ModelWake::is_overdue(*first, clock_.now_us());
   const bool has_more = may_take && take(request, reply.jobs);
-  if (!is_paused_) reply.next_in = until_next();
+  if (reply.jobs.empty() || has_kept_) trim();
+  if (!is_still) reply.next_in = until_next();
   if (request.waiter.empty()) return reply;
   if (request.most == 0 || has_more) {
     wake.leave(request.waiter, was_overdue, reply.next_in.value_or(std::chrono::microseconds{0}));
@@ -115,10 +122,12 @@ std::uint64_t ModelQueue::lateness_ms(const Job& job) const {
 bool ModelQueue::take(const ClaimRequest& request, std::vector<ActiveJob>& taken) {
   std::vector<JobId> ids;
   std::size_t bytes = 0;
-  for (const auto& [due_at, id] : due_) {
-    if (due_at > now() || ids.size() == request.most || bytes > kClaimBytes) break;
-    ids.push_back(id);
-    bytes += core::kStampBytes + core::pack_record(jobs_[id].what).size();
+  for (const auto& [priority, level] : due_) {
+    for (const auto& [due_at, id] : level) {
+      if (due_at > now() || ids.size() == request.most || bytes > kClaimBytes) break;
+      ids.push_back(id);
+      bytes += core::kStampBytes + core::pack_record(jobs_[id].what).size();
+    }
   }
   std::map<Milliseconds, LeaseToken> token_of;
   std::size_t part = 0;
@@ -189,10 +198,16 @@ bool ModelQueue::take_out(const Held& held) {
   return true;
 }
 
-LeaseOutcome ModelQueue::ack(const Held& held) {
+LeaseOutcome ModelQueue::ack(const Held& held, const std::string& result) {
   if (!take_out(held)) return LeaseOutcome::lease_lost;
-  jobs_.erase(held.id);
   ++totals_.acked;
+  if (limits_.done_age > Milliseconds{0}) {
+    jobs_[held.id].done_at = now();
+    jobs_[held.id].result = result;
+    trim();
+  } else {
+    jobs_.erase(held.id);
+  }
   return LeaseOutcome::acked;
 }
 
@@ -205,10 +220,12 @@ LeaseOutcome ModelQueue::fail(const Held& held, const Failure& failure) {
   job.last_error = failure.error.substr(0, Limits::error);
   if (failure.then == Failure::Then::give_up) {
     bury(job, DeadReason::given_up);
+    trim();
     return LeaseOutcome::dead;
   }
   if (job.failures >= job.what.max_attempts) {
     bury(job, DeadReason::failed);
+    trim();
     return LeaseOutcome::dead;
   }
   const auto before = head();
@@ -240,6 +257,7 @@ LeaseOutcome ModelQueue::extend(const Held& held, Milliseconds lease) {
 std::uint64_t ModelQueue::recover() {
   const auto before = head();
   const auto [back, died] = recover_expired();
+  trim();
   if (back > died) wake.after_put(before, now(), clock_.now_us());
   return back;
 }
@@ -276,15 +294,18 @@ void ModelQueue::bury(Job& job, DeadReason reason) {
   job.died_at = now();
   job.reason = reason;
   ++totals_.died;
+  has_kept_ = true;
 }
 
 void ModelQueue::wait_until(Job& job, SystemTime due_at) {
   job.due_at = due_at;
-  due_.emplace(due_at, *job.what.id);
+  due_[job.what.priority].emplace(due_at, *job.what.id);
 }
 
 void ModelQueue::stop_waiting(Job& job) {
-  due_.erase({*job.due_at, *job.what.id});
+  const auto level = due_.find(job.what.priority);
+  level->second.erase({*job.due_at, *job.what.id});
+  if (level->second.empty()) due_.erase(level);
   job.due_at.reset();
 }
 

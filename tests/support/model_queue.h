@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,7 +22,7 @@ class ModelQueue {
 
   std::vector<PutResult> put(const std::vector<NewJob>& jobs, PutMode mode);
   ClaimReply claim(const ClaimRequest& request);
-  LeaseOutcome ack(const Held& held);
+  LeaseOutcome ack(const Held& held, const std::string& result);
   LeaseOutcome fail(const Held& held, const Failure& failure);
   LeaseOutcome release(const Held& held);
   LeaseOutcome extend(const Held& held, Milliseconds lease);
@@ -36,6 +37,8 @@ class ModelQueue {
   DeadSweep replay_dead(SystemTime died_by);
   DeadSweep purge_dead(SystemTime died_by);
 
+  [[nodiscard]] QueueLimits limits() const { return limits_; }
+  void set_limits(const QueueLimits& limits);
   void pause() { is_paused_ = true; }
   void resume();
 
@@ -54,12 +57,14 @@ class ModelQueue {
     NewJob what;
     SystemTime put_at{};
     std::optional<SystemTime> due_at{};   // of waiting jobs
-    std::optional<SystemTime> died_at{};  // of dead ones; active jobs have neither
+    std::optional<SystemTime> died_at{};  // of dead ones
+    std::optional<SystemTime> done_at{};  // of kept ones; active jobs have none of these
     std::optional<DeadReason> reason{};
     std::uint32_t failures = 0;
     std::uint32_t lost_leases = 0;
     std::optional<SystemTime> last_failed_at{};
     std::string last_error{};
+    std::string result{};
   };
   struct Lease {
     SystemTime ends_at{};
@@ -67,6 +72,7 @@ class ModelQueue {
   };
   // The place of a job in a list: time, what decides between equal times, position in a lease.
   struct Place {
+    std::uint32_t below = 0;  // the highest priority
     SystemTime at{};
     std::string tie{};
     std::size_t position = 0;
@@ -81,7 +87,11 @@ class ModelQueue {
   [[nodiscard]] Job* dead(const JobId& id);
   [[nodiscard]] std::optional<SystemTime> head() const;
   [[nodiscard]] std::vector<std::pair<SystemTime, LeaseToken>> leases_by_end() const;
-  [[nodiscard]] std::vector<std::pair<SystemTime, JobId>> dead_by_time() const;
+  [[nodiscard]] std::vector<std::pair<SystemTime, JobId>> by_end(JobState state) const;
+  [[nodiscard]] std::uint64_t kept_bytes(JobState state) const;
+  [[nodiscard]] bool is_full() const;
+  std::uint64_t trim(JobState state, std::uint64_t count, std::uint64_t bytes, Milliseconds age);
+  void trim();
   [[nodiscard]] std::map<Place, const Job*> places(JobState state) const;
   [[nodiscard]] std::optional<std::chrono::microseconds> until_next() const;
 
@@ -103,10 +113,13 @@ class ModelQueue {
   QueueName name_;
   const ManualClock& clock_;
   bool is_paused_ = false;
+  bool has_kept_ = false;  // since the last trim
   std::map<JobId, Job> jobs_;
-  std::set<std::pair<SystemTime, JobId>> due_;
+  // By priority, highest first.
+  std::map<std::uint32_t, std::set<std::pair<SystemTime, JobId>>, std::greater<>> due_;
   std::map<LeaseToken, Lease> leases_;
   LeaseToken suspect_{};  // The lease of the suspect that runs, or ran last.
+  QueueLimits limits_{};
   QueueStats::Totals totals_;
 };
 

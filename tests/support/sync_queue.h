@@ -40,9 +40,18 @@ class SyncQueue {
     return claim_many(1, lease).at(0);
   }
 
-  LeaseOutcome ack(const Held& held) { return ack(std::vector{held}).front(); }
-  LeaseOutcome ack(const ActiveJob& job) { return ack(held(job)); }
-  std::vector<LeaseOutcome> ack(std::vector<Held> rows) {
+  LeaseOutcome ack(const Held& held, std::string result = {}) {
+    return ack(std::vector{AckRow{held, std::move(result)}}).front();
+  }
+  LeaseOutcome ack(const ActiveJob& job, std::string result = {}) {
+    return ack(held(job), std::move(result));
+  }
+  std::vector<LeaseOutcome> ack(const std::vector<Held>& all) {
+    std::vector<AckRow> rows;
+    for (const Held& one : all) rows.push_back({one});
+    return ack(std::move(rows));
+  }
+  std::vector<LeaseOutcome> ack(std::vector<AckRow> rows) {
     return wait<std::vector<LeaseOutcome>>(&Engine::ack, std::move(rows));
   }
   LeaseOutcome fail(const Held& held, Failure failure = {}) {
@@ -105,6 +114,8 @@ class SyncQueue {
     return wait<JobPage>(&Engine::list, state, std::move(options));
   }
   QueueStats stats() { return wait<QueueStats>(&Engine::stats); }
+  QueueLimits limits() { return wait<QueueLimits>(&Engine::limits); }
+  void set_limits(QueueLimits limits) { wait<Nothing>(&Engine::set_limits, limits); }
   void pause() { wait<Nothing>(&Engine::pause); }
   void resume() { wait<Nothing>(&Engine::resume); }
   std::uint64_t recover() { return wait<std::uint64_t>(&Engine::recover); }
