@@ -15,6 +15,7 @@ struct Given {
   QueueName queue{};
   JobId id{};
   LeaseToken token{};
+  std::optional<std::string> result{};
   std::optional<std::string> error{};
   std::optional<Milliseconds> retry_in{};
   bool gives_up = false;
@@ -60,10 +61,14 @@ int extend(const Context& context, const Given& given) {
 void add_ack(CLI::App& app, Context& context) {
   CLI::App* const command = app.add_subcommand("ack", "Report success: the job is done");
   const auto given = add_held(*command);
-  add_examples(*command, "  duly ack mail ID TOKEN\n");
+  add_text(*command, "--result", given->result,
+           "What it brought; kept with the job if its queue keeps done jobs");
+  add_examples(*command, "  duly ack mail ID TOKEN\n  duly ack mail ID TOKEN --result 'sent'\n");
   context.on(command, [&context, given] {
+    const std::string result = given->result.value_or("");
+    core::require(core::check_result(result));
     Client client(context.connect());
-    return print_outcome(context, *given, client.ack(given->queue, given->held()));
+    return print_outcome(context, *given, client.ack(given->queue, given->held(), result));
   });
 }
 

@@ -17,13 +17,16 @@ namespace {
 
 constexpr std::size_t kPreview = 40;
 
-/// The time that counts in the job's state: due or died.
+/// The time that counts in the job's state: due, died or done.
 std::optional<SystemTime> time_of(const JobInfo& job) {
+  if (job.state == JobState::done) return job.done_at;
   return job.state == JobState::dead ? job.died_at : job.due_at;
 }
 
-/// What there is to say of it in a few words: a dead job's end, else its payload.
+/// What there is to say of it in a few words: a dead job's end, a done job's result, else its
+/// payload.
 std::string note_of(const JobInfo& job) {
+  if (job.state == JobState::done && !job.result.empty()) return preview(job.result, kPreview);
   if (job.state != JobState::dead) return preview(job.payload, kPreview);
   std::string note = job.dead_reason ? std::string(to_string(*job.dead_reason)) : "";
   if (!job.last_error.empty()) {
@@ -83,8 +86,8 @@ class Printer {
                 {"TYPE"},
                 {"FAILURES", Table::Side::right},
                 {"WHEN"},
-                {"DUE OR DIED (UTC)"},
-                {"PAYLOAD OR ERROR"}}};
+                {"DUE OR ENDED (UTC)"},
+                {"PAYLOAD, ERROR OR RESULT"}}};
   bool has_more_ = false;
 };
 

@@ -19,6 +19,8 @@ void JobOptions::add_to(CLI::App& command) {
   add_time(command, "--at", due_at_, "Due at this time; the past means at once")->excludes(in);
   add_text(command, "--type", type_, "Names the handler");
   add_text(command, "--id", id_, "Your own id; a put of the same id is no second job");
+  add_number(command, "--priority", priority_, {0, Limits::priority},
+             "Of what is due, 9 goes first [0]");
   add_number(command, "--max-attempts", max_attempts_, {1, Limits::max_attempts},
              "The first run counts [20]");
   add_duration(command, "--lease", lease_, "Overrides the claimer's lease");
@@ -37,6 +39,7 @@ NewJob JobOptions::job() const {
   if (id_) job.id = JobId(*id_);
   job.delay = delay_.value_or(job.delay);
   job.due_at = due_at_;
+  if (priority_) job.priority = static_cast<std::uint32_t>(*priority_);
   if (max_attempts_) job.max_attempts = static_cast<std::uint32_t>(*max_attempts_);
   job.lease = lease_.value_or(job.lease);
   job.timeout = timeout_.value_or(job.timeout);

@@ -25,6 +25,7 @@ class JobOptions {
   std::optional<std::string> id_{};
   std::optional<Milliseconds> delay_{};
   std::optional<SystemTime> due_at_{};
+  std::optional<std::uint64_t> priority_{};
   std::optional<std::uint64_t> max_attempts_{};
   std::optional<Milliseconds> lease_{};
   std::optional<Milliseconds> timeout_{};

@@ -6,11 +6,12 @@ namespace duly::cli {
 
 JobState parse_state(const std::string& word) {
   for (const JobState state :
-       {JobState::scheduled, JobState::ready, JobState::active, JobState::dead}) {
+       {JobState::scheduled, JobState::ready, JobState::active, JobState::dead, JobState::done}) {
     if (word == to_string(state)) return state;
   }
-  throw Error(ErrorCode::invalid_argument, "state: \"" + core::printable(core::cut_utf8(word, 60)) +
-                                               "\", expected scheduled, ready, active or dead");
+  throw Error(ErrorCode::invalid_argument,
+              "state: \"" + core::printable(core::cut_utf8(word, 60)) +
+                  "\", expected scheduled, ready, active, dead or done");
 }
 
 Colour colour_of(JobState state) {

@@ -63,12 +63,15 @@ Json info_json(const JobInfo& job) {
   json["put_at_ms"] = to_ms(job.put_at);
   json["due_at_ms"] = time_json(job.due_at);
   json["died_at_ms"] = time_json(job.died_at);
+  json["done_at_ms"] = time_json(job.done_at);
   json["dead_reason"] = job.dead_reason ? Json(to_string(*job.dead_reason)) : Json(nullptr);
   json["last_failed_at_ms"] = time_json(job.last_failed_at);
   json["failures"] = job.failures;
   json["lost_leases"] = job.lost_leases;
   json["max_attempts"] = job.max_attempts;
+  json["priority"] = job.priority;
   add_bytes(json, "last_error", job.last_error);
+  if (job.state == JobState::done) add_bytes(json, "result", job.result);
   json["lease_ms"] = job.lease.count();
   json["timeout_ms"] = job.timeout.count();
   json["backoff"] = backoff_json(job.backoff);
@@ -85,6 +88,7 @@ Json stats_json(const QueueStats& stats) {
           {"done", stats.done},
           {"oldest_due_ms", time_json(stats.oldest_due)},
           {"is_paused", stats.is_paused},
+          {"is_stopped", stats.is_stopped},
           {"totals",
            {{"put", totals.put},
             {"claimed", totals.claimed},
@@ -97,6 +101,8 @@ Json stats_json(const QueueStats& stats) {
             {"purged", totals.purged},
             {"cancelled", totals.cancelled},
             {"dropped", totals.dropped},
+            {"dead_dropped", totals.dead_dropped},
+            {"done_expired", totals.done_expired},
             {"lateness_ms", totals.lateness_ms}}}};
 }
 

@@ -21,7 +21,8 @@ int list(const Context& context, const Given& given) {
   if (given.state) {
     jobs.states = {parse_state(*given.state)};
   } else {
-    jobs.states = {JobState::active, JobState::ready, JobState::scheduled, JobState::dead};
+    jobs.states = {JobState::active, JobState::ready, JobState::scheduled, JobState::dead,
+                   JobState::done};
   }
   if (given.most) jobs.most = given.most;
   if (given.is_all) jobs.most.reset();
@@ -35,7 +36,7 @@ void add_ls(CLI::App& app, Context& context) {
   CLI::App* const command = app.add_subcommand("ls", "List the jobs of a queue");
   command->group(kLook);
   add_queue(*command, given->queue);
-  add_text(*command, "--state", given->state, "scheduled, ready, active or dead [all]")
+  add_text(*command, "--state", given->state, "scheduled, ready, active, dead or done [all]")
       ->type_name("STATE");
   CLI::Option* const most =
       add_number(*command, "--most", given->most, {1, UINT32_MAX}, "So many of each state [100]");

@@ -81,13 +81,14 @@ void set_payload_base64(NewJob& job, const json& value) {
   job.payload = std::move(*bytes);
 }
 
-void set_max_attempts(NewJob& job, const json& value) {
-  const std::int64_t number = whole_of("max_attempts", value);
-  if (number < 1 || number > Limits::max_attempts) {
-    refuse("max_attempts: " + std::to_string(number),
-           "1 .. " + std::to_string(Limits::max_attempts));
+std::uint32_t whole_in(const std::string& field, const json& value, std::int64_t least,
+                       std::int64_t most) {
+  const std::int64_t number = whole_of(field, value);
+  if (number < least || number > most) {
+    refuse(field + ": " + std::to_string(number),
+           std::to_string(least) + " .. " + std::to_string(most));
   }
-  job.max_attempts = static_cast<std::uint32_t>(number);
+  return static_cast<std::uint32_t>(number);
 }
 
 void set_due(NewJob& job, const std::string& field, const json& value) {
@@ -116,7 +117,9 @@ void set_field(NewJob& job, const std::string& field, const json& value) {
   } else if (field == "in" || field == "at" || field == "delay_ms" || field == "due_at_ms") {
     set_due(job, field, value);
   } else if (field == "max_attempts") {
-    set_max_attempts(job, value);
+    job.max_attempts = whole_in(field, value, 1, Limits::max_attempts);
+  } else if (field == "priority") {
+    job.priority = whole_in(field, value, 0, Limits::priority);
   } else if (field == "lease_ms") {
     job.lease = length_of(field, value);
   } else if (field == "timeout_ms") {

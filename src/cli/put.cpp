@@ -74,7 +74,7 @@ void add_put(CLI::App& app, Context& context) {
   produce | duly put mail --ndjson -
 
 A line of --ndjson is an object with any of: payload or payload_base64, type, id, one of in, at,
-delay_ms, due_at_ms, then max_attempts, lease_ms, timeout_ms, and backoff with kind, base_ms,
+delay_ms, due_at_ms, then priority, max_attempts, lease_ms, timeout_ms, and backoff with kind, base_ms,
 cap_ms, factor, jitter. The other options of put hold for lines that do not say otherwise.
 A line that is refused stops no other. Exit status 2 if any was.
 )");

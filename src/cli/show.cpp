@@ -39,10 +39,12 @@ void print_times(const JobInfo& job) {
   print_field("put", due_text(job.put_at));
   if (job.due_at) print_field("due", due_text(*job.due_at));
   if (job.died_at) print_field("died", due_text(*job.died_at));
+  if (job.done_at) print_field("done", due_text(*job.done_at));
   if (job.dead_reason) print_field("dead because", std::string(to_string(*job.dead_reason)));
 }
 
 void print_tries(const JobInfo& job) {
+  if (job.priority > 0) print_field("priority", std::to_string(job.priority));
   print_field("max attempts", std::to_string(job.max_attempts));
   print_field("failures", std::to_string(job.failures));
   if (job.lost_leases > 0) print_field("lost leases", std::to_string(job.lost_leases));
@@ -61,6 +63,7 @@ void print_job(const JobInfo& job) {
   print_field("timeout", core::format_duration(job.timeout));
   print_field("backoff", backoff_text(job.backoff));
   print_field("payload", preview(job.payload, 4096));
+  if (!job.result.empty()) print_field("result", preview(job.result, 4096));
 }
 
 int show(const Context& context, const Given& given) {

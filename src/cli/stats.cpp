@@ -42,6 +42,11 @@ Cell count_cell(std::uint64_t count, Colour colour = Colour::plain) {
   return {std::to_string(count), count == 0 ? Colour::dim : colour};
 }
 
+std::string state_note(const QueueStats& stats) {
+  if (stats.is_paused) return " (paused)";
+  return stats.is_stopped ? " (stopped: dead letters at their limit)" : "";
+}
+
 std::string table_of(const std::vector<QueueStats>& all) {
   constexpr auto right = Table::Side::right;
   Table table({{"QUEUE"},
@@ -56,7 +61,7 @@ std::string table_of(const std::vector<QueueStats>& all) {
                {"FIRST DUE"}});
   for (const QueueStats& stats : all) {
     const QueueStats::Totals& totals = stats.totals;
-    table.add({{stats.queue.text() + (stats.is_paused ? " (paused)" : "")},
+    table.add({{stats.queue.text() + state_note(stats)},
                count_cell(stats.scheduled, Colour::blue),
                count_cell(stats.ready, Colour::yellow),
                count_cell(stats.active, Colour::green),

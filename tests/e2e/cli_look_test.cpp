@@ -55,7 +55,7 @@ TEST_F(CliLook, LsListsByState) {
   EXPECT_NE(text.find("later job"), std::string::npos) << text;
   EXPECT_EQ(json({"ls", "mail", "--state", "scheduled"}).at("payload"), "later job");
   EXPECT_TRUE(json_lines({"ls", "mail", "--state", "dead"}).empty());
-  EXPECT_EQ(duly({"ls", "mail", "--state", "done"}).status, 2);
+  EXPECT_EQ(duly({"ls", "mail", "--state", "finished"}).status, 2);
 }
 
 TEST_F(CliLook, LsShowsSoManyOrAllAcrossPages) {
