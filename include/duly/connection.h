@@ -26,7 +26,9 @@ struct ConnectionOptions {
   std::string client_name = "duly";  ///< As CLIENT LIST shows it.
   Milliseconds timeout{
       std::chrono::seconds{10}};  ///< Total time of one call: queueing, connecting, reading.
-  std::size_t requests_in_flight = 10'000;  ///< Beyond it, calls end `unavailable` at once.
+  /// Calls that may wait or be under way at once, and their bytes. Beyond it, a call ends
+  /// `unavailable` at once; one that is larger by itself may go alone.
+  std::size_t requests_in_flight = 10'000;
   std::size_t bytes_in_flight = 256UL * 1024 * 1024;
   std::size_t payload_limit = 1024UL * 1024;  ///< Bytes; at most Limits::payload_most.
   /// Where notices go; empty means nowhere. Never holds payloads or secrets.

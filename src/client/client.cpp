@@ -32,28 +32,34 @@ std::vector<AckRow> ack_rows_of(const std::vector<Held>& held) {
 
 // The batchers of one queue.
 struct Lanes {
-  Lanes(const std::shared_ptr<Engine>& engine, const QueueName& queue)
+  Lanes(const std::shared_ptr<Engine>& engine, const std::shared_ptr<Budget>& budget,
+        const QueueName& queue)
       : put(std::make_shared<Batcher<NewJob, PutResult>>(
+            budget,
             [engine, queue](std::vector<NewJob> jobs, Deadline deadline, auto done) {
               engine->put(queue, std::move(jobs), PutMode::each, deadline, std::move(done));
             },
             [](const NewJob& job) { return job.payload.size(); })),
         ack(std::make_shared<Batcher<AckRow, LeaseOutcome>>(
+            budget,
             [engine, queue](std::vector<AckRow> rows, Deadline deadline, auto done) {
               engine->ack(queue, std::move(rows), deadline, std::move(done));
             },
             [](const AckRow& row) { return row.result.size(); })),
         release(std::make_shared<Batcher<Held, LeaseOutcome>>(
+            budget,
             [engine, queue](std::vector<Held> held, Deadline deadline, auto done) {
               engine->release(queue, std::move(held), deadline, std::move(done));
             },
             [](const Held&) { return std::size_t{0}; })),
         fail(std::make_shared<Batcher<FailRow, LeaseOutcome>>(
+            budget,
             [engine, queue](std::vector<FailRow> rows, Deadline deadline, auto done) {
               engine->fail(queue, std::move(rows), deadline, std::move(done));
             },
             [](const FailRow& row) { return row.failure.error.size(); })),
         extend(std::make_shared<Batcher<ExtendRow, LeaseOutcome>>(
+            budget,
             [engine, queue](std::vector<ExtendRow> rows, Deadline deadline, auto done) {
               engine->extend(queue, std::move(rows), deadline, std::move(done));
             },
@@ -115,7 +121,7 @@ struct Client::Impl {
 
   Lanes& lanes(const QueueName& queue) {
     const std::lock_guard lock(mutex);
-    return lanes_of.try_emplace(queue, shared->engine, queue).first->second;
+    return lanes_of.try_emplace(queue, shared->engine, shared->budget, queue).first->second;
   }
 
   // The outcomes of many rows, in pieces of the engine's size, in order.
@@ -146,13 +152,16 @@ Client& Client::operator=(Client&&) noexcept = default;
 std::future<PutResult> Client::put_async(const QueueName& queue, NewJob job) {
   require(core::check_queue(queue));
   require(core::check_job(job, impl_->shared->options.payload_limit));
-  if (!job.id) job.id = impl_->shared->ids.job_id();
+  const bool is_fresh = !job.id;
+  if (is_fresh) job.id = impl_->shared->ids.job_id();
   auto promise = std::make_shared<std::promise<PutResult>>();
   auto future = promise->get_future();
   impl_->lanes(queue).put->add(
-      std::move(job), impl_->shared->deadline(), [promise](Result<PutResult> result) {
+      std::move(job), impl_->shared->deadline(), [promise, is_fresh](Result<PutResult> result) {
         if (result.ok() && !result.value().error) {
-          promise->set_value(std::move(result).value());
+          PutResult put = std::move(result).value();
+          if (is_fresh) settle_fresh(put);
+          promise->set_value(std::move(put));
         } else {
           promise->set_exception(
               std::make_exception_ptr(result.ok() ? *result.value().error : result.error()));

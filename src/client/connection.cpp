@@ -27,7 +27,9 @@ void check(const ConnectionOptions& options) {
 
 }  // namespace
 
-Connection::Shared::Shared(ConnectionOptions given) : options(std::move(given)) {
+Connection::Shared::Shared(ConnectionOptions given)
+    : options(std::move(given)),
+      budget(std::make_shared<Budget>(options.requests_in_flight, options.bytes_in_flight)) {
   check(options);
   if (options.redis.empty()) {
     if (const char* const url = std::getenv("DULY_REDIS")) options.redis = url;

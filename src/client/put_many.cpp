@@ -93,29 +93,77 @@ class Batch : public std::enable_shared_from_this<Batch> {
   std::size_t under_way_ = 0;
 };
 
+using Freshness = std::vector<char>;  // of each job, whether its id was made here
+
+Freshness make_ids(Connection::Shared& shared, std::vector<NewJob>& jobs) {
+  Freshness is_fresh;
+  is_fresh.reserve(jobs.size());
+  for (NewJob& job : jobs) {
+    is_fresh.push_back(job.id ? 0 : 1);
+    if (!job.id) job.id = shared.ids.job_id();
+  }
+  return is_fresh;
+}
+
+Done<std::vector<PutResult>> settled(Freshness is_fresh, Done<std::vector<PutResult>> done) {
+  return [is_fresh = std::move(is_fresh),
+          done = std::move(done)](Result<std::vector<PutResult>> result) {
+    if (!result.ok()) return done(result.error());
+    std::vector<PutResult> results = std::move(result).value();
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (is_fresh[i] != 0) settle_fresh(results[i]);
+    }
+    done(std::move(results));
+  };
+}
+
+// Gives back to the budget at the end.
+Done<std::vector<PutResult>> counted(std::shared_ptr<Budget> budget, std::size_t bytes,
+                                     Done<std::vector<PutResult>> done) {
+  return [budget = std::move(budget), bytes,
+          done = std::move(done)](Result<std::vector<PutResult>> result) {
+    budget->give_back(1, bytes);
+    done(std::move(result));
+  };
+}
+
 }  // namespace
+
+void settle_fresh(PutResult& result) {
+  if (result.outcome == PutOutcome::exists) result.outcome = PutOutcome::created;
+}
 
 void put_many(Connection::Shared& shared, const QueueName& queue, std::vector<NewJob> jobs,
               Deadline deadline, Done<std::vector<PutResult>> done) {
+  Freshness is_fresh = make_ids(shared, jobs);
   std::vector<PutResult> results(jobs.size());
+  std::size_t bytes = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (!jobs[i].id) jobs[i].id = shared.ids.job_id();
     results[i].id = *jobs[i].id;
+    bytes += jobs[i].payload.size();
     if (auto error = core::check_job(jobs[i], shared.options.payload_limit)) {
       results[i].outcome = PutOutcome::refused;
       results[i].error = *std::move(error);
     }
   }
-  std::make_shared<Batch>(shared.engine, queue, std::move(jobs), std::move(results), deadline,
-                          std::move(done))
+  if (const auto error = shared.budget->take(bytes)) {
+    for (PutResult& result : results) {
+      if (!result.error) result.error = error;
+      result.outcome = PutOutcome::refused;
+    }
+    return done(std::move(results));
+  }
+  std::make_shared<Batch>(
+      shared.engine, queue, std::move(jobs), std::move(results), deadline,
+      counted(shared.budget, bytes, settled(std::move(is_fresh), std::move(done))))
       ->run();
 }
 
 void put_all(Connection::Shared& shared, const QueueName& queue, std::vector<NewJob> jobs,
              Deadline deadline, Done<std::vector<PutResult>> done) {
+  Freshness is_fresh = make_ids(shared, jobs);
   std::size_t bytes = 0;
-  for (NewJob& job : jobs) {
-    if (!job.id) job.id = shared.ids.job_id();
+  for (const NewJob& job : jobs) {
     core::require(core::check_job(job, shared.options.payload_limit));
     bytes += job.payload.size();
   }
@@ -130,7 +178,9 @@ void put_all(Connection::Shared& shared, const QueueName& queue, std::vector<New
                     " payload bytes in an all-or-nothing batch, expected at most " +
                     std::to_string(Limits::piece_bytes));
   }
-  shared.engine->put(queue, std::move(jobs), PutMode::all_or_nothing, deadline, std::move(done));
+  if (const auto error = shared.budget->take(bytes)) throw Error(*error);
+  shared.engine->put(queue, std::move(jobs), PutMode::all_or_nothing, deadline,
+                     counted(shared.budget, bytes, settled(std::move(is_fresh), std::move(done))));
 }
 
 }  // namespace duly

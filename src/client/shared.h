@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "duly/connection.h"
+#include "src/client/budget.h"
 #include "src/core/id.h"
 #include "src/embedded/embedded.h"
 #include "src/engine/engine.h"
@@ -24,6 +25,7 @@ struct Connection::Shared {
   }
 
   ConnectionOptions options;
+  std::shared_ptr<Budget> budget;
   core::IdSource ids;
   std::unique_ptr<EmbeddedRedis> embedded;  ///< Null when a URL was given.
   redis::Io io;

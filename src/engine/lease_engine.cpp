@@ -181,7 +181,7 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
 
   void find(const QueueName& queue, std::vector<JobId> ids, Deadline deadline,
             Done<std::vector<std::optional<JobInfo>>> done) override {
-    call(queue, "duly_find", id_rows(ids), deadline, Repeat::safe, std::move(done),
+    call(queue, "duly_find", id_rows(ids), deadline, Repeat::read, std::move(done),
          [queue](const Reply& reply) { return replies::find(reply, queue); });
   }
 
@@ -189,12 +189,12 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
             Done<JobPage> done) override {
     Command arguments{"state", to_string(state), "after", options.after, "most"};
     arguments.add(static_cast<std::int64_t>(options.most));
-    call(queue, "duly_list", std::move(arguments), deadline, Repeat::safe, std::move(done),
+    call(queue, "duly_list", std::move(arguments), deadline, Repeat::read, std::move(done),
          [queue](const Reply& reply) { return replies::list(reply, queue); });
   }
 
   void stats(const QueueName& queue, Deadline deadline, Done<QueueStats> done) override {
-    call(queue, "duly_stats", {}, deadline, Repeat::safe, std::move(done),
+    call(queue, "duly_stats", {}, deadline, Repeat::read, std::move(done),
          [queue](const Reply& reply) { return replies::stats(reply, queue); });
   }
 
@@ -296,14 +296,16 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
 
   template <class T, class Parse>
   void call(const QueueName& queue, std::string function, Command arguments, Deadline deadline,
-            Repeat repeat, Done<T> done, Parse parse) {
+            Repeat repeat, Done<T> done, Parse parse,
+            std::function<bool(const Reply&)> settles = {}) {
     const auto keys = keys_of(queue);
     library_->call({.function = std::move(function),
                     .route = keys->route,
                     .keys = keys->all,
                     .arguments = std::move(arguments),
                     .deadline = deadline,
-                    .repeat = repeat},
+                    .repeat = repeat,
+                    .settles = std::move(settles)},
                    [done = std::move(done), parse = std::move(parse)](Result<Reply> result) {
                      if (!result.ok()) return done(result.error());
                      done(parse(std::move(result).value()));
@@ -312,17 +314,13 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
 
   template <class T, class Parse>
   void plain(Command command, Deadline deadline, Done<T> done, Parse parse) {
-    topology_->send(kQueuesKey, std::move(command), deadline,
-                    [done = std::move(done), parse = std::move(parse)](const Ending& ending) {
-                      if (ending.kind == Ending::Kind::not_done) {
-                        return done(Error(ErrorCode::unavailable, ending.reason));
-                      }
-                      if (ending.kind == Ending::Kind::unknown) {
-                        return done(Error(ErrorCode::outcome_unknown, ending.reason));
-                      }
-                      if (ending.reply.is_error()) return done(error_of(ending.reply));
-                      done(parse(ending.reply));
-                    });
+    library_->plain(
+        std::move(command), deadline,
+        [done = std::move(done), parse = std::move(parse)](const Result<Reply>& result) {
+          if (!result.ok()) return done(result.error());
+          if (result.value().is_error()) return done(error_of(result.value()));
+          done(parse(result.value()));
+        });
   }
 
   void change(const QueueName& queue, std::string function, Command arguments, std::size_t rows,
@@ -347,27 +345,13 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
     const auto parse = [rows, usual](const Reply& reply) {
       return replies::lease_outcomes(reply, rows, usual);
     };
-    Done<std::vector<LeaseOutcome>> first = [weak = weak_from_this(), queue, function, arguments,
-                                             deadline, parse,
-                                             done](Result<std::vector<LeaseOutcome>> result) {
-      const auto self = weak.lock();
-      if (!self || result.ok() || result.error().code() != ErrorCode::outcome_unknown ||
-          std::chrono::steady_clock::now() >= deadline) {
-        return done(std::move(result));
-      }
-      Done<std::vector<LeaseOutcome>> second =
-          [done, unknown = result.error()](Result<std::vector<LeaseOutcome>> again) {
-            if (!again.ok()) return done(unknown);
-            const auto& outcomes = again.value();
-            if (std::count(outcomes.begin(), outcomes.end(), LeaseOutcome::lease_lost) > 0) {
-              return done(unknown);
-            }
-            done(std::move(again));
-          };
-      self->call(queue, function, arguments, deadline, Repeat::never, std::move(second), parse);
+    const auto settles = [parse](const Reply& reply) {
+      const auto outcomes = parse(reply);
+      return outcomes.ok() && std::count(outcomes.value().begin(), outcomes.value().end(),
+                                         LeaseOutcome::lease_lost) == 0;
     };
-    call(queue, std::move(function), std::move(arguments), deadline, Repeat::never,
-         std::move(first), parse);
+    call(queue, std::move(function), std::move(arguments), deadline, Repeat::safe, std::move(done),
+         parse, settles);
   }
 
   void forget_registration(const QueueName& queue) {

@@ -20,6 +20,7 @@ namespace duly {
 enum class Repeat {
   never,  ///< Tell the caller.
   safe,   ///< Send it again: doing it twice is doing it once.
+  read,   ///< Send it again: it changes nothing, so its outcome is never unknown.
 };
 
 /// The function library in Redis: loads it when it is missing or older, and calls its functions —
@@ -36,11 +37,17 @@ class Library : public std::enable_shared_from_this<Library> {
     redis::Command arguments{};
     redis::SteadyTime deadline{};
     Repeat repeat = Repeat::never;
+    /// Whether the reply to a repeat also tells what became of the try before, whose outcome is
+    /// unknown. Empty: it does.
+    std::function<bool(const redis::Reply&)> settles{};
   };
 
-  /// Calls back on the connection's thread: the reply, never an error one; or the error. States
-  /// that pass (LOADING, BUSY, a missing library ...) are waited out until the deadline.
+  /// Calls back on the connection's thread: the reply, never an error one; or the error. What the
+  /// table of reactions says is done first, until the deadline.
   void call(Call call, Done<redis::Reply> done);
+  /// Sends a command that changes nothing to the server of the set of queue names, in the same
+  /// way; the reply may be an error one.
+  void plain(redis::Command command, redis::SteadyTime deadline, Done<redis::Reply> done);
 
   void info(redis::SteadyTime deadline, Done<LibraryInfo> done);
   void load(redis::SteadyTime deadline, Done<Nothing> done);
@@ -48,8 +55,14 @@ class Library : public std::enable_shared_from_this<Library> {
  private:
   struct Pending;
   using Continue = std::function<void(const std::optional<Error>&)>;
+  struct Waiter {
+    redis::SteadyTime deadline;
+    Continue then;
+  };
 
   void send(std::shared_ptr<Pending> pending);
+  static void end(const Pending& pending, const Error& error);
+  void send_command(std::shared_ptr<Pending> pending, redis::Command command);
   void on_ending(const std::shared_ptr<Pending>& pending, redis::Ending ending);
   void send_later(const std::shared_ptr<Pending>& pending, const std::string& reason);
   void check(redis::SteadyTime deadline, Continue then);
@@ -74,8 +87,8 @@ class Library : public std::enable_shared_from_this<Library> {
   std::atomic<bool> by_functions_{true};
   std::string sha_;  // of the script; written once, before checked_ is set
   // On the Io's thread only:
-  std::vector<Continue> waiting_;  // who waits for the check under way
-  std::unique_ptr<redis::Io::Timer> pause_;
+  std::vector<Waiter> waiting_;         // who waits for the check under way
+  std::uint64_t asked_generation_ = 0;  // the connection that answered its first question
 };
 
 /// The duly::Error of an error reply.

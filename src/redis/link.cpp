@@ -54,7 +54,7 @@ void Link::send(Command command, SteadyTime deadline, OnEnding on_ending) {
   if (const std::string reached = limit_reached(request.bytes); !reached.empty()) {
     lock.unlock();
     io_.post([on_ending = std::move(request.on_ending), reason = address_ + ": " + reached] {
-      call(on_ending, {.kind = Ending::Kind::not_done, .reason = reason});
+      call(on_ending, {.kind = Ending::Kind::not_done, .reason = reason, .trouble = Trouble::slow});
     });
     return;
   }
@@ -92,7 +92,7 @@ void Link::drain_inbox() {
     watch_deadline(request.deadline);
     waiting_.push_back(std::move(request));
   }
-  if (is_closed_) return refuse_waiting(kClosed);
+  if (is_closed_) return refuse_waiting(Trouble::closed, kClosed);
   if (session_) {
     start_writing();
   } else if (!requests.empty() && !std::exchange(is_running_, true)) {
@@ -107,25 +107,26 @@ asio::awaitable<void> Link::run() {
     opening_ = std::make_shared<Session>(context_, options_);
     try {
       co_await opening_->open();
-      trouble_.clear();
+      why_.clear();
     } catch (const SessionError& error) {
-      trouble_ = error.what();
-      if (error.kind() == SessionError::Kind::refused) refuse_waiting(trouble_);
+      trouble_ = error.trouble();
+      why_ = error.what();
+      if (error.is_final()) refuse_waiting(trouble_, why_);
     }
     auto session = std::exchange(opening_, nullptr);
     if (is_closed_) break;
-    if (trouble_.empty()) {
+    if (why_.empty()) {
       const SteadyTime since = steady_clock::now();
       co_await serve(std::move(session));
       retry_.lived(steady_clock::now() - since);
     }
     if (is_closed_) break;
-    outage_.failed(trouble_);
+    outage_.failed(why_);
     pause_timer_.expires_after(retry_.next());
     error_code ignored;
     co_await pause_timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }
-  refuse_waiting(kClosed);
+  refuse_waiting(Trouble::closed, kClosed);
 }
 
 // Until the connection has ended, and all that left on it.
@@ -133,48 +134,63 @@ asio::awaitable<void> Link::serve(std::shared_ptr<Session> session) {
   ++generation_;
   outage_.over();
   session_ = session;
+  is_leaving_ = false;
   start_writing();
-  trouble_ = co_await read_replies(session);
-  break_off(trouble_);
+  const SessionError cause = co_await read_replies(session);
+  trouble_ = cause.trouble();
+  why_ = cause.what();
+  break_off(trouble_, why_);
   // Only the writer knows which of its requests have not left after all.
   while (is_writing_) {
     error_code ignored;
     co_await writing_over_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }
   for (Request& request : std::exchange(written_, {})) {
-    end(request, {.kind = Ending::Kind::unknown, .reason = address_ + ": " + trouble_});
+    end(request,
+        {.kind = Ending::Kind::unknown, .reason = address_ + ": " + why_, .trouble = trouble_});
   }
 }
 
-asio::awaitable<std::string> Link::read_replies(std::shared_ptr<Session> session) {
-  std::string why;
+asio::awaitable<SessionError> Link::read_replies(std::shared_ptr<Session> session) {
   try {
     while (true) {
       Reply reply = co_await session->read();
       do {
-        if (written_.empty())
-          throw SessionError(SessionError::Kind::passing, "connection ended: a reply to nothing");
+        if (reply.is_error() && reaction_to(reply) == Reaction::reconnect) leave(reply);
+        if (written_.empty()) {
+          // "max number of clients" comes by itself, before the connection is closed.
+          if (is_leaving_) throw SessionError(trouble_, why_);
+          throw SessionError(Trouble::closed, "connection ended: a reply to nothing");
+        }
         Request request = std::move(written_.front());
         written_.pop_front();
         end(request, {.kind = Ending::Kind::done, .reply = std::move(reply)});
+        if (is_leaving_ && written_.empty() && !is_writing_) break_off(trouble_, why_);
       } while (session->take_received(reply));
     }
   } catch (const SessionError& error) {
-    why = error.what();
+    co_return error;
   }
-  co_return why;
+}
+
+// The server says that we are not right here: what has left is still answered, and the rest leaves
+// on another connection.
+void Link::leave(const Reply& error) {
+  if (std::exchange(is_leaving_, true)) return;
+  trouble_ = trouble_of(error);
+  why_ = "connection left: " + presentable(error.text, options_.url);
 }
 
 // The reader sees the end of the session, and does the rest.
-void Link::break_off(const std::string& why) {
-  if (const auto session = std::exchange(session_, nullptr)) session->close(why);
+void Link::break_off(Trouble trouble, const std::string& why) {
+  if (const auto session = std::exchange(session_, nullptr)) session->close(trouble, why);
 }
 
 void Link::close() {
   is_closed_ = true;
   pause_timer_.cancel();
-  if (opening_) opening_->close(kClosed);
-  break_off(kClosed);
+  if (opening_) opening_->close(Trouble::closed, kClosed);
+  break_off(Trouble::closed, kClosed);
   drain_inbox();
 }
 
@@ -199,22 +215,25 @@ struct Link::Batch {
 };
 
 void Link::start_writing() {
-  if (waiting_.empty() || std::exchange(is_writing_, true)) return;
+  if (waiting_.empty() || is_leaving_ || std::exchange(is_writing_, true)) return;
   spawn(context_,
         [self = shared_from_this(), session = session_] { return self->write_all(session); });
 }
 
 asio::awaitable<void> Link::write_all(std::shared_ptr<Session> session) {
   Batch batch;
-  while (session == session_ && !waiting_.empty()) {
+  while (session == session_ && !is_leaving_ && !waiting_.empty()) {
     fill(batch);
     if (batch.parts.empty()) continue;
     const Stream::Sent sent = co_await session->write(batch.buffers);
     if (!sent.error) continue;
     take_back(batch, sent.bytes);
-    if (session == session_) break_off("connection ended: " + sent.error.message());
+    if (session == session_) {
+      break_off(Trouble::closed, "connection ended: " + sent.error.message());
+    }
   }
   is_writing_ = false;
+  if (is_leaving_ && session == session_ && written_.empty()) break_off(trouble_, why_);
   writing_over_.cancel();
 }
 
@@ -260,7 +279,9 @@ void Link::fill(Batch& batch) {
     batch.buffers.push_back(large != nullptr ? asio::buffer(large->body())
                                              : asio::buffer(batch.copied.data() + from, to - from));
   }
-  for (Request& request : late) end_unsent(std::move(request), "the connection was busy");
+  for (Request& request : late) {
+    end_unsent(std::move(request), Trouble::slow, "the connection was busy");
+  }
 }
 
 // After a write that broke off: what has not begun to leave waits for the next connection.
@@ -324,15 +345,19 @@ void Link::sweep() {
   }
   if (look_at != SteadyTime::max()) watch_deadline(look_at);
 
-  const std::string why = session_           ? "the connection was busy"
-                          : trouble_.empty() ? "no connection yet"
-                                             : trouble_;
-  for (Request& request : unsent) end_unsent(std::move(request), why);
+  const bool is_busy = session_ && !is_leaving_;
+  const Trouble trouble = is_busy ? Trouble::slow : trouble_;
+  const std::string why = is_busy        ? "the connection was busy"
+                          : why_.empty() ? "no connection yet"
+                                         : why_;
+  for (Request& request : unsent) end_unsent(std::move(request), trouble, why);
   // These count on, until their replies have been swallowed.
   for (const OnEnding& on_ending : unanswered) {
-    call(on_ending, {.kind = Ending::Kind::unknown, .reason = address_ + ": timed out, no answer"});
+    call(on_ending, {.kind = Ending::Kind::unknown,
+                     .reason = address_ + ": timed out, no answer",
+                     .trouble = Trouble::slow});
   }
-  if (has_died) break_off("connection ended: no answer");
+  if (has_died) break_off(Trouble::silent, "connection ended: no answer");
 }
 
 // Whether the server has been silent for too long; else when to look again.
@@ -344,15 +369,17 @@ bool Link::is_dead(const Request& overdue, SteadyTime now, SteadyTime& look_at) 
   return false;
 }
 
-void Link::refuse_waiting(const std::string& why) {
+void Link::refuse_waiting(Trouble trouble, const std::string& why) {
   for (Request& request : std::exchange(waiting_, {})) {
-    end(request, {.kind = Ending::Kind::not_done, .reason = address_ + ": " + why});
+    end(request,
+        {.kind = Ending::Kind::not_done, .reason = address_ + ": " + why, .trouble = trouble});
   }
 }
 
-void Link::end_unsent(Request request, const std::string& why) noexcept {
-  end(request,
-      {.kind = Ending::Kind::not_done, .reason = address_ + ": timed out, not sent: " + why});
+void Link::end_unsent(Request request, Trouble trouble, const std::string& why) noexcept {
+  end(request, {.kind = Ending::Kind::not_done,
+                .reason = address_ + ": timed out, not sent: " + why,
+                .trouble = trouble});
 }
 
 void Link::end(Request& request, Ending ending) noexcept {

@@ -47,18 +47,19 @@ class Link : public std::enable_shared_from_this<Link> {
 
   boost::asio::awaitable<void> run();
   boost::asio::awaitable<void> serve(std::shared_ptr<Session> session);
-  boost::asio::awaitable<std::string> read_replies(std::shared_ptr<Session> session);
+  boost::asio::awaitable<SessionError> read_replies(std::shared_ptr<Session> session);
   void start_writing();
   boost::asio::awaitable<void> write_all(std::shared_ptr<Session> session);
   void fill(Batch& batch);
   void take_back(Batch& batch, std::size_t bytes_left);
-  void break_off(const std::string& why);
+  void leave(const Reply& error);
+  void break_off(Trouble trouble, const std::string& why);
 
   void watch_deadline(SteadyTime deadline);
   void sweep();
   [[nodiscard]] bool is_dead(const Request& overdue, SteadyTime now, SteadyTime& look_at) const;
-  void refuse_waiting(const std::string& why);
-  void end_unsent(Request request, const std::string& why) noexcept;
+  void refuse_waiting(Trouble trouble, const std::string& why);
+  void end_unsent(Request request, Trouble trouble, const std::string& why) noexcept;
   void end(Request& request, Ending ending) noexcept;
 
   Io& io_;
@@ -82,6 +83,7 @@ class Link : public std::enable_shared_from_this<Link> {
   bool is_running_ = false;
   bool is_writing_ = false;
   bool is_closed_ = false;
+  bool is_leaving_ = false;  // nothing more leaves on this session: it ends with its last reply
   SteadyTime next_deadline_ = SteadyTime::max();
   SteadyTime swept_at_{};
   boost::asio::steady_timer deadline_timer_;
@@ -89,8 +91,8 @@ class Link : public std::enable_shared_from_this<Link> {
   boost::asio::steady_timer writing_over_;  // never due: it is cancelled when a writer ends
   Retry retry_;
   Outage outage_;
-  std::string
-      trouble_;  // why there is no connection; empty while there is one, or nobody has tried
+  Trouble trouble_ = Trouble::unreachable;
+  std::string why_;  // there is no connection; empty while there is one, or nobody has tried
 };
 
 }  // namespace duly::redis

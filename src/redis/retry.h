@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <random>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -36,27 +36,39 @@ class Retry {
   std::minstd_rand random_{static_cast<std::minstd_rand::result_type>(std::random_device{}())};
 };
 
-/// Says once that a connection fails, for each reason, and once that it is back.
+/// Says once that a connection fails, for each reason, and once that it is back. A reason that
+/// keeps coming is said again only after a minute without it: a connection that comes and goes
+/// fills no log.
 class Outage {
  public:
+  using Time = std::chrono::steady_clock::time_point;
   Outage(std::function<void(LogLevel, const std::string&)> log, std::string name)
       : log_(std::move(log)), name_(std::move(name)) {}
 
-  void failed(const std::string& why) {
-    if (said_.size() >= kMostReasons || !said_.insert(why).second) return;
+  void failed(const std::string& why, Time now = std::chrono::steady_clock::now()) {
+    std::erase_if(seen_, [&](const auto& reason) { return now - reason.second >= kQuiet; });
+    const auto known = seen_.find(why);
+    if (known != seen_.end()) {
+      known->second = now;
+      return;
+    }
+    if (seen_.size() >= kMostReasons) return;
+    seen_.emplace(why, now);
+    is_said_ = true;
     if (log_) log_(LogLevel::warning, name_ + ": " + why);
   }
   void over() {
-    if (said_.empty()) return;
-    said_.clear();
+    if (!std::exchange(is_said_, false)) return;
     if (log_) log_(LogLevel::info, name_ + ": connected again");
   }
 
  private:
   static constexpr std::size_t kMostReasons = 16;
+  static constexpr std::chrono::minutes kQuiet{1};
   std::function<void(LogLevel, const std::string&)> log_;
   std::string name_;
-  std::set<std::string> said_;
+  std::map<std::string, Time> seen_;  // when each reason came last
+  bool is_said_ = false;              // a failure, and not yet that it is over
 };
 
 }  // namespace duly::redis

@@ -1,5 +1,6 @@
 #include "src/redis/session.h"
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <memory>
@@ -16,16 +17,19 @@ constexpr std::chrono::seconds kOpenLimit{5};
 constexpr const char* kTooLate = "no connection within 5 s";
 constexpr std::size_t kMostErrorText = 200;
 
-bool is_passing(const Reply& reply) {
-  const std::string_view word = reply.error_word();
-  return word == "LOADING" || word == "BUSY" || word == "MASTERDOWN" || word == "CLUSTERDOWN" ||
-         reply.text.starts_with("ERR max number of clients");
-}
-
 // A name is nice to have: some users may not set it, and some names may not be set.
 bool is_about_the_name(const Reply& reply) {
   const std::string_view word = reply.error_word();
-  return word == "NOPERM" || (word == "ERR" && !is_passing(reply));
+  return word == "NOPERM" || (word == "ERR" && reaction_to(reply) == Reaction::end);
+}
+
+// Why connecting came to nothing.
+Trouble trouble_of(const boost::system::error_code& error) {
+  if (error == asio::error::host_not_found || error == asio::error::host_not_found_try_again ||
+      error == asio::error::no_data || error == asio::error::service_not_found) {
+    return Trouble::no_such_name;
+  }
+  return error == asio::error::connection_refused ? Trouble::refused : Trouble::unreachable;
 }
 
 }  // namespace
@@ -52,22 +56,22 @@ asio::awaitable<void> Session::open() {
   const auto opening = std::make_shared<Session*>(this);
   limit.async_wait([weak = std::weak_ptr(opening)](boost::system::error_code error) {
     const auto still = weak.lock();
-    if (!error && still) (*still)->close(kTooLate);
+    if (!error && still) (*still)->close(Trouble::unreachable, kTooLate);
   });
   try {
     stream_ = make_stream(context_, options_);
     co_await stream_->connect();
-    if (!closed_because_.empty()) throw SessionError(SessionError::Kind::passing, closed_because_);
+    if (!closed_because_.empty()) throw SessionError(closed_by_, closed_because_);
     heard_at_ = steady_clock::now();
     co_await handshake();
   } catch (const SessionError&) {
     throw;
   } catch (const boost::system::system_error& error) {
-    throw SessionError(SessionError::Kind::passing,
-                       closed_because_.empty() ? error.code().message() : closed_because_);
+    if (!closed_because_.empty()) throw SessionError(closed_by_, closed_because_);
+    throw SessionError(trouble_of(error.code()), error.code().message());
   } catch (const std::exception& error) {
-    throw SessionError(SessionError::Kind::passing,
-                       closed_because_.empty() ? error.what() : closed_because_);
+    if (!closed_because_.empty()) throw SessionError(closed_by_, closed_because_);
+    throw SessionError(Trouble::unreachable, error.what());
   }
 }
 
@@ -88,13 +92,11 @@ asio::awaitable<void> Session::handshake() {
   for (const Command& command : commands) bytes += command.head() + command.body();
   const std::vector<asio::const_buffer> all{asio::buffer(bytes)};
   const Stream::Sent sent = co_await write(all);
-  if (sent.error) throw SessionError(SessionError::Kind::passing, ended(sent.error));
+  if (sent.error) throw ended(sent.error);
   for (std::size_t i = 0; i < commands.size(); ++i) {
     const Reply reply = co_await read();
     if (!reply.is_error() || (i >= required && is_about_the_name(reply))) continue;
-    throw SessionError(
-        is_passing(reply) ? SessionError::Kind::passing : SessionError::Kind::refused,
-        presentable(reply.text, url));
+    throw SessionError(redis::trouble_of(reply), presentable(reply.text, url));
   }
 }
 
@@ -107,8 +109,7 @@ bool Session::take_received(Reply& reply) {
     case Codec::Next::broken:
       break;
   }
-  throw SessionError(SessionError::Kind::passing,
-                     "connection ended: what came is no reply of Redis");
+  throw SessionError(Trouble::not_redis, "connection ended: what came is no reply of Redis");
 }
 
 asio::awaitable<Reply> Session::read() {
@@ -118,7 +119,7 @@ asio::awaitable<Reply> Session::read() {
     try {
       size = co_await stream_->read(asio::buffer(buffer_));
     } catch (const boost::system::system_error& error) {
-      throw SessionError(SessionError::Kind::passing, ended(error.code()));
+      throw ended(error.code());
     }
     heard_at_ = steady_clock::now();
     codec_.feed({buffer_.data(), size});
@@ -130,13 +131,17 @@ asio::awaitable<Stream::Sent> Session::write(const std::vector<asio::const_buffe
   return stream_->write(buffers);
 }
 
-void Session::close(const std::string& why) {
-  if (closed_because_.empty()) closed_because_ = why;
+void Session::close(Trouble trouble, const std::string& why) {
+  if (closed_because_.empty()) {
+    closed_by_ = trouble;
+    closed_because_ = why;
+  }
   if (stream_) stream_->close();
 }
 
-std::string Session::ended(const boost::system::error_code& error) const {
-  return closed_because_.empty() ? "connection ended: " + error.message() : closed_because_;
+SessionError Session::ended(const boost::system::error_code& error) const {
+  if (!closed_because_.empty()) return {closed_by_, closed_because_};
+  return {Trouble::closed, "connection ended: " + error.message()};
 }
 
 }  // namespace duly::redis

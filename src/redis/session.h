@@ -10,6 +10,7 @@
 
 #include "src/redis/codec.h"
 #include "src/redis/command.h"
+#include "src/redis/reaction.h"
 #include "src/redis/stream.h"
 
 namespace duly::redis {
@@ -17,15 +18,14 @@ namespace duly::redis {
 /// Why there is no connection.
 class SessionError : public std::runtime_error {
  public:
-  enum class Kind {
-    passing,  ///< Trying again may help.
-    refused,  ///< The server does not want us as we are: wrong password, no such database.
-  };
-  SessionError(Kind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}
-  [[nodiscard]] Kind kind() const noexcept { return kind_; }
+  SessionError(Trouble trouble, const std::string& text)
+      : std::runtime_error(text), trouble_(trouble) {}
+  [[nodiscard]] Trouble trouble() const noexcept { return trouble_; }
+  /// Connecting again will not help: wrong password, no such database, no Redis at all.
+  [[nodiscard]] bool is_final() const { return row_of(trouble_).reaction == Reaction::end; }
 
  private:
-  Kind kind_;
+  Trouble trouble_;
 };
 
 /// Sends commands and reads replies in order. Reading and writing may go on at once, each by one
@@ -41,19 +41,20 @@ class Session {
   /// The next reply if it has already been received.
   bool take_received(Reply& reply);
   boost::asio::awaitable<Stream::Sent> write(const std::vector<boost::asio::const_buffer>& buffers);
-  /// Ends what is under way; it is the reason that read() then throws.
-  void close(const std::string& why);
+  /// Ends what is under way; it is what read() then throws.
+  void close(Trouble trouble, const std::string& why);
 
   /// When anything at all came last.
   [[nodiscard]] SteadyTime heard_at() const noexcept { return heard_at_; }
 
  private:
   boost::asio::awaitable<void> handshake();
-  [[nodiscard]] std::string ended(const boost::system::error_code& error) const;
+  [[nodiscard]] SessionError ended(const boost::system::error_code& error) const;
 
   boost::asio::io_context& context_;
   const LinkOptions& options_;
   std::unique_ptr<Stream> stream_;
+  Trouble closed_by_ = Trouble::closed;
   std::string closed_because_;  // empty: we have not closed it
   SteadyTime heard_at_{};
   Codec codec_;

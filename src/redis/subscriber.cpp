@@ -27,13 +27,6 @@ bool knows_command(const Reply& info) {
   return info.is_error() || (info.items.size() == 1 && info.items[0].kind == Reply::Kind::array);
 }
 
-// The server cannot say anything now: not that it does not know the command, nor that we may not
-// use it.
-bool is_passing(const Reply& error) {
-  const std::string_view word = error.error_word();
-  return word == "LOADING" || word == "BUSY" || word == "MASTERDOWN" || word == "CLUSTERDOWN";
-}
-
 }  // namespace
 
 // ---- Subscriptions, from any thread ----
@@ -164,8 +157,8 @@ asio::awaitable<void> Subscriber::serve(std::shared_ptr<Session> session) {
     co_await read_messages(session);
   } catch (const SessionError& error) {
     trouble = error.what();
+    session->close(error.trouble(), trouble);
   }
-  session->close(trouble);
   session_.reset();
   is_ready_ = false;
   tick_->cancel();
@@ -198,7 +191,9 @@ void Subscriber::on_tick() {
   if (!session_) return;
   const SteadyTime now = steady_clock::now();
   const SteadyTime heard_at = session_->heard_at();
-  if (now - heard_at >= kLeaveAfter) return session_->close("connection ended: silent for 10 s");
+  if (now - heard_at >= kLeaveAfter) {
+    return session_->close(Trouble::silent, "connection ended: silent for 10 s");
+  }
   SteadyTime next = heard_at + kAskAfter;
   if (next <= now) {
     if (is_ready_ && pinged_at_ <= heard_at) {
@@ -247,8 +242,11 @@ void Subscriber::on_error(const Reply& reply) {
   const Asked refused = asked_.front();
   asked_.pop_front();
   const std::string text = presentable(reply.text, options_.url);
-  if (is_passing(reply)) {
-    if (session_) session_->close("connection ended: " + text);
+  // It cannot say anything now: not that it does not know the command, nor that we may not use it.
+  const Trouble trouble = trouble_of(reply);
+  const Reaction reaction = row_of(trouble).reaction;
+  if (reaction == Reaction::wait || reaction == Reaction::reconnect) {
+    if (session_) session_->close(trouble, "connection left: " + text);
     return;
   }
   if (refused.what != Asked::What::subscribe) return;
@@ -286,7 +284,7 @@ asio::awaitable<void> Subscriber::write_all(std::shared_ptr<Session> session) {
     const std::vector<asio::const_buffer> all{asio::buffer(bytes)};
     const Stream::Sent sent = co_await session->write(all);
     // The reader sees the end of the session, and does the rest.
-    if (sent.error) session->close("connection ended: " + sent.error.message());
+    if (sent.error) session->close(Trouble::closed, "connection ended: " + sent.error.message());
   }
   is_writing_ = false;
   writing_over_.cancel();
@@ -296,8 +294,8 @@ void Subscriber::close() {
   is_closed_ = true;
   pause_timer_.cancel();
   tick_->cancel();
-  if (opening_) opening_->close(kClosed);
-  if (session_) session_->close(kClosed);
+  if (opening_) opening_->close(Trouble::closed, kClosed);
+  if (session_) session_->close(Trouble::closed, kClosed);
 }
 
 }  // namespace duly::redis

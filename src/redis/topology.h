@@ -8,6 +8,7 @@
 
 #include "src/redis/command.h"
 #include "src/redis/io.h"
+#include "src/redis/reaction.h"
 #include "src/redis/reply.h"
 
 namespace duly::redis {
@@ -23,6 +24,7 @@ struct Ending {
   Reply reply{};         ///< Of done.
   std::string reason{};  ///< Of the others: object and finding, as in "redis 127.0.0.1:6379:
                          ///< connection refused".
+  Trouble trouble = Trouble::closed;  ///< Of the others.
 };
 using OnEnding = std::function<void(Ending)>;
 
@@ -47,6 +49,8 @@ class Topology {
   /// Sends one command to the server that owns `key`'s slot. Requests for one key leave in order.
   /// After `deadline` the request ends: not_done if it has not left, else unknown. On a broken
   /// connection requests that have left end as unknown; the others wait for the next connection.
+  /// An error reply that calls for another connection (READONLY ...) ends its request as done, and
+  /// what is sent after it leaves on that other connection.
   virtual void send(std::string_view key, Command command, SteadyTime deadline,
                     OnEnding on_ending) = 0;
 
