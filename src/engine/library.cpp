@@ -61,6 +61,7 @@ struct Library::Pending {
   std::unique_ptr<redis::Io::Timer> timer{};
   // Why the outcome of an earlier try is unknown; empty: no try can have done anything.
   std::string unknown{};
+  bool has_loaded = false;
 };
 
 // Ends a call without success. What an earlier try may have done is not undone by the last one.
@@ -164,6 +165,8 @@ void Library::on_ending(const std::shared_ptr<Pending>& pending, Ending ending) 
     case Reaction::load:
       if (!has_function) break;
       checked_.store(0, std::memory_order_release);
+      // A library without our function, that somebody brings again and again, is no reason to spin.
+      if (std::exchange(pending->has_loaded, true)) return send_later(pending, ending.reply.text);
       return send(pending);
     case Reaction::end:
       break;
