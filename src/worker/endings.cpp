@@ -19,6 +19,7 @@ struct Endings::Lane {
   QueueName queue;
   std::vector<Row> rows;
   bool is_sending = false;
+  bool is_failing = false;  // and that has been said
   SteadyTime not_before{};  // after an error
 };
 
@@ -113,15 +114,21 @@ void Endings::on_outcomes(Lane& lane, std::vector<Row> rows,
   const SteadyTime now = std::chrono::steady_clock::now();
   lane.is_sending = false;
   if (!result.ok()) {
-    shared_->log(LogLevel::warning, "queue " + lane.queue.text() + ": " +
-                                        std::to_string(rows.size()) +
-                                        " finished jobs not written yet: " + result.error().what());
+    if (!std::exchange(lane.is_failing, true)) {
+      shared_->log(LogLevel::warning,
+                   "queue " + lane.queue.text() + ": " + std::to_string(rows.size()) +
+                       " finished jobs not written yet: " + result.error().what());
+    }
     if (now + kTryEndingAgain >= deadline_) return give_up(std::move(rows));
     // Again, whatever became of it: the second time changes nothing, or says lease_lost.
     lane.rows.insert(lane.rows.begin(), std::make_move_iterator(rows.begin()),
                      std::make_move_iterator(rows.end()));
     lane.not_before = now + kTryEndingAgain;
     return flush();
+  }
+  if (std::exchange(lane.is_failing, false)) {
+    shared_->log(LogLevel::info,
+                 "queue " + lane.queue.text() + ": finished jobs are written again");
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     --open_;

@@ -33,9 +33,9 @@ TEST_F(LinkLoss, B53TenThousandPutsOverALinkThatDropsEveryTenthAnswerAreTenThous
 }
 
 TEST_F(LinkLoss, B53AckFailAndExtendTakeEffectOnceOverSuchALink) {
-  put_many(300, {.max_attempts = 5, .backoff = {.base = 1h}});
-  const auto jobs = client_.claim("mail", {.most = 300, .lease = 1min});
-  ASSERT_EQ(jobs.size(), 300U);
+  put_many(80, {.max_attempts = 5, .backoff = {.base = 1h}});
+  const auto jobs = client_.claim("mail", {.most = 80, .lease = 1min});
+  ASSERT_EQ(jobs.size(), 80U);
   std::map<std::string, int> told;
   const auto again = [&](auto call) {  // as the documentation says: again, after outcome_unknown
     for (;;) {
@@ -49,16 +49,16 @@ TEST_F(LinkLoss, B53AckFailAndExtendTakeEffectOnceOverSuchALink) {
   };
 
   proxy_.drop_every(10, "duly_");
-  for (std::size_t i = 0; i < 100; ++i) again([&] { return lossy_.extend(jobs[i], 2min); });
-  for (std::size_t i = 0; i < 100; ++i) again([&] { return lossy_.ack(jobs[i]); });
-  for (std::size_t i = 100; i < 200; ++i) again([&] { return lossy_.fail(jobs[i]); });
+  for (std::size_t i = 0; i < 40; ++i) again([&] { return lossy_.extend(jobs[i], 2min); });
+  for (std::size_t i = 0; i < 40; ++i) again([&] { return lossy_.ack(jobs[i]); });
+  for (std::size_t i = 40; i < 80; ++i) again([&] { return lossy_.fail(jobs[i]); });
 
-  EXPECT_GE(proxy_.cuts(), 20);
-  EXPECT_EQ(told["extended"], 100);
-  EXPECT_EQ(told["acked"] + told["failed"] + told["lease_lost"], 200);
-  EXPECT_EQ(stats().totals.acked, 100U);
-  EXPECT_EQ(stats().totals.failed, 100U);
-  for (std::size_t i = 100; i < 200; ++i) EXPECT_EQ(look(jobs[i].id).failures, 1U);
+  EXPECT_GE(proxy_.cuts(), 12);
+  EXPECT_EQ(told["extended"], 40);
+  EXPECT_EQ(told["acked"] + told["failed"] + told["lease_lost"], 80);
+  EXPECT_EQ(stats().totals.acked, 40U);
+  EXPECT_EQ(stats().totals.failed, 40U);
+  for (std::size_t i = 40; i < 80; ++i) EXPECT_EQ(look(jobs[i].id).failures, 1U);
 }
 
 /// A worker over the proxy whose calls have a short limit.
