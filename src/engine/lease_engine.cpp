@@ -199,7 +199,7 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
   }
 
   void limits(const QueueName& queue, Deadline deadline, Done<QueueLimits> done) override {
-    call(queue, "duly_limits", {}, deadline, Repeat::safe, std::move(done), replies::limits);
+    call(queue, "duly_limits", {}, deadline, Repeat::read, std::move(done), replies::limits);
   }
 
   void set_limits(const QueueName& queue, QueueLimits limits, Deadline deadline,

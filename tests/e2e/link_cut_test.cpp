@@ -121,6 +121,9 @@ const std::vector<Operation>& changes() {
        [](Scene& s) { return s.stats().totals.purged; }},
       {"purge_all", "duly_purge", Again::never, [](Scene& s) { s.admin.purge_all("mail"); },
        [](Scene& s) { return s.stats().totals.purged; }},
+      {"set_limits", "duly_limits", Again::safe,
+       [](Scene& s) { s.admin.set_limits("mail", {.length = 5}); },
+       [](Scene& s) { return once(s.look.limits("mail").length == 5); }},
       {"pause", "duly_pause", Again::safe, [](Scene& s) { s.admin.pause("mail"); },
        [](Scene& s) { return once(s.stats().is_paused); }},
   };
