@@ -13,12 +13,12 @@ namespace {
 
 // What is walked through, `held` after `jobs`: a record in no sorted set is suspect until the
 // lists, all read after it, show it.
-constexpr std::array<std::string_view, 6> kParts{"leases", "jobs", "held", "due", "dead", "tries"};
+constexpr std::array<std::string_view, 6> kWalks{"leases", "jobs", "held", "due", "dead", "tries"};
 constexpr std::size_t kHeld = 2;
 // A suspect that has moved meanwhile is looked for in the lists again; so often, then it is left:
 // what moves is not lost.
 constexpr int kMostRounds = 3;
-constexpr std::size_t kRows = 200;  // of one call, at most Limits::piece
+constexpr std::size_t kRowsOfACall = 200;  // of one call, at most Limits::piece
 
 class CheckRun : public std::enable_shared_from_this<CheckRun> {
  public:
@@ -28,7 +28,7 @@ class CheckRun : public std::enable_shared_from_this<CheckRun> {
   }
 
   void walk() {
-    ask({.part = kParts[part_], .cursor = cursor_, .mode = mode()}, &CheckRun::on_walked);
+    ask({.part = kWalks[part_], .cursor = cursor_, .mode = mode()}, &CheckRun::on_walked);
   }
 
  private:
@@ -72,7 +72,7 @@ class CheckRun : public std::enable_shared_from_this<CheckRun> {
     }
     cursor_ = piece.cursor;
     if (cursor_ == "0") ++part_;
-    if (part_ < kParts.size() && (round_ == 0 || part_ == kHeld)) return go_on(&CheckRun::walk);
+    if (part_ < kWalks.size() && (round_ == 0 || part_ == kHeld)) return go_on(&CheckRun::walk);
     holder_.clear();
     part_ = kHeld;
     go_on(&CheckRun::ask_twice);
@@ -94,8 +94,8 @@ class CheckRun : public std::enable_shared_from_this<CheckRun> {
   void ask_twice() {
     if (twice_.empty()) return ask_suspects();
     constexpr std::size_t kCells = 3;
-    const auto last =
-        twice_.begin() + static_cast<std::ptrdiff_t>(std::min(twice_.size(), kRows * kCells));
+    const auto last = twice_.begin() +
+                      static_cast<std::ptrdiff_t>(std::min(twice_.size(), kRowsOfACall * kCells));
     std::vector<std::string> rows(twice_.begin(), last);
     twice_.erase(twice_.begin(), last);
     ask({.part = "twice", .mode = options_.mode, .rows = std::move(rows)}, &CheckRun::on_twice);
@@ -108,7 +108,7 @@ class CheckRun : public std::enable_shared_from_this<CheckRun> {
 
   void ask_suspects() {
     std::vector<std::string> rows;
-    while (!suspects_.empty() && rows.size() < 2 * kRows) {
+    while (!suspects_.empty() && rows.size() < 2 * kRowsOfACall) {
       const auto suspect = suspects_.extract(suspects_.begin());
       rows.insert(rows.end(), {suspect.key(), suspect.mapped()});
     }

@@ -18,7 +18,7 @@ constexpr milliseconds kMostWait{35'000};
 // Whoever looks first looks for all.
 constexpr milliseconds kEvery{15'000};
 // A repair may have millions of entries to look at, and nobody waits for it.
-constexpr milliseconds kPause{10};
+constexpr milliseconds kBetweenPieces{10};
 
 std::string summary_of(const CheckReport& report) {
   std::map<Damage, std::uint64_t> counts;
@@ -73,7 +73,8 @@ void Upkeep::repair(const QueueName& queue) {
              .deadline = [shared = shared_] { return shared->deadline(); },
              .pause =
                  [this, weak = std::weak_ptr(alive_)](std::function<void()> go_on) {
-                   if (!weak.expired()) pause_->arm(steady_clock::now() + kPause, std::move(go_on));
+                   if (!weak.expired())
+                     pause_->arm(steady_clock::now() + kBetweenPieces, std::move(go_on));
                  }},
             [this, weak = std::weak_ptr(alive_)](const Result<CheckReport>& result) {
               if (weak.expired()) return;
