@@ -200,9 +200,9 @@ struct QueueStats {
     std::uint64_t cancelled = 0;
     std::uint64_t dead_dropped = 0;  ///< Dead letters dropped beyond the limits.
     std::uint64_t done_expired = 0;  ///< Done jobs that were kept, and are not any more.
-    std::uint64_t dropped = 0;      ///< Jobs whose record was lost: their entries, removed.
-    std::uint64_t repaired = 0;     ///< Other damage mended; see CheckReport.
-    std::uint64_t lateness_ms = 0;  ///< Sum of (claim - due) over `claimed`.
+    std::uint64_t dropped = 0;       ///< Jobs whose record was lost: their entries, removed.
+    std::uint64_t repaired = 0;      ///< Other damage mended; see CheckReport.
+    std::uint64_t lateness_ms = 0;   ///< Sum of (claim - due) over `claimed`.
   } totals{};
 };
 

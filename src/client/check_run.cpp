@@ -13,7 +13,8 @@ namespace {
 
 // What is walked through, `held` after `jobs`: a record in no sorted set is suspect until the
 // lists, all read after it, show it.
-constexpr std::array<std::string_view, 6> kWalks{"leases", "jobs", "held", "due", "dead", "tries"};
+constexpr std::array<std::string_view, 7> kWalks{"leases", "jobs", "held", "due",
+                                                 "dead",   "done", "tries"};
 constexpr std::size_t kHeld = 2;
 // A suspect that has moved meanwhile is looked for in the lists again; so often, then it is left:
 // what moves is not lost.

@@ -8,6 +8,7 @@
 
 #include "src/core/record.h"
 #include "src/engine/clock_watch.h"
+#include "src/engine/lease_watch.h"
 #include "src/engine/library.h"
 #include "src/engine/queue_keys.h"
 #include "src/engine/replies.h"
@@ -25,18 +26,6 @@ using redis::Reply;
 constexpr std::chrono::seconds kRegisterAgain{30};
 
 std::int64_t ms_of(SystemTime time) { return time.time_since_epoch().count(); }
-
-// One waiting process on one queue.
-class LeaseWatch final : public Watch {
- public:
-  LeaseWatch(std::string channel, std::unique_ptr<redis::Subscription> subscription)
-      : channel_(std::move(channel)), subscription_(std::move(subscription)) {}
-  [[nodiscard]] const std::string& waiter() const override { return channel_; }
-
- private:
-  std::string channel_;
-  std::unique_ptr<redis::Subscription> subscription_;
-};
 
 class LeaseEngine final : public Engine, public std::enable_shared_from_this<LeaseEngine> {
  public:

@@ -2,7 +2,7 @@
 -- decided within one call, so that nothing that moves is ever taken for damage. docs/protocol.md, "Checking".
 --
 -- args   part      'leases', 'jobs', 'held', 'due', 'dead', 'tries': what to walk through, by `cursor`
---                  'suspects', rows of suspect and version; 'twice', rows of suspect, first, second
+--                  (also 'done'); 'suspects', rows of suspect and version; 'twice', rows of suspect, first, second
 --                  'totals'; 'summary', which looks at counts only, at most once in every_ms
 --        cursor    '0' or nothing to begin, else that of the piece before
 --        repair    '1': mend what is found; '0' or nothing: not
@@ -20,8 +20,14 @@ local CHECK_LIST_BYTES = 16384 -- lists are of ids, and each id is looked up
 local MOST_LISTS_COUNTED = 200 -- of up to 250 ids each
 
 -- The sorted sets that hold jobs. A record stands in one of them, or in the list of one lease.
-function check.sets(q)
-  return { q.due, q.dead }
+local CHECK_SETS = { 'due', 'dead', 'done' }
+
+local function leave(q, set, id)
+  if set == 'due' then
+    redis.call('ZREM', q.due, id)
+  else
+    keep.remove(q, set, id)
+  end
 end
 
 -- Walks on through a hash or sorted set until the piece is full. `step` gets names and values.
@@ -51,12 +57,12 @@ function check.sets_of(q, ids)
   for i = 1, #ids do
     of[i] = {}
   end
-  for _, key in ipairs(check.sets(q)) do
+  for _, set in ipairs(CHECK_SETS) do
     for first = 1, #ids, 1000 do
-      local scores = redis.call('ZMSCORE', key, unpack(ids, first, math.min(#ids, first + 999)))
+      local scores = redis.call('ZMSCORE', q[set], unpack(ids, first, math.min(#ids, first + 999)))
       for i = 1, #scores do
         if scores[i] then
-          table.insert(of[first + i - 1], key)
+          table.insert(of[first + i - 1], set)
         end
       end
     end
@@ -94,7 +100,7 @@ function check.jobs(c, ids, records)
       table.insert(c.seen, check.version(c.q, ids[i], records[i], c.now))
     elseif #of[i] > 1 and check.found(c, 'two_places', ids[i]) then
       for s = 2, #of[i] do
-        redis.call('ZREM', of[i][s], ids[i])
+        leave(c.q, of[i][s], ids[i])
       end
     end
   end
@@ -117,7 +123,7 @@ function check.lists(c, tokens)
         end
       elseif #of[k] > 0 and check.found(c, 'two_places', id) then
         for s = 1, #of[k] do
-          redis.call('ZREM', of[k][s], id)
+          leave(q, of[k][s], id)
         end
       end
     end
@@ -132,16 +138,19 @@ function check.against(other, kind, mend)
   return function(c, names)
     for i = 1, #names do
       if redis.call('HEXISTS', c.q[other], names[i]) == 0 and check.found(c, kind, names[i]) then
-        mend(c.q, names[i])
+        mend(c, names[i])
       end
     end
   end
 end
 
 local function drop_from(set)
-  return check.against('jobs', 'no_record', function(q, id)
-    redis.call('ZREM', q[set], id)
-    redis.call('HDEL', q.tries, id)
+  return check.against('jobs', 'no_record', function(c, id)
+    leave(c.q, set, id)
+    redis.call('HDEL', c.q.tries, id)
+    if set == 'done' then
+      c.dropped = c.dropped - 1 -- it was counted when it was acked
+    end
   end)
 end
 
@@ -150,17 +159,18 @@ check.parts = {
   held = { 'HSCAN', CHECK_LIST_BYTES, check.lists },
   due = { 'ZSCAN', CHECK_BYTES, drop_from('due') },
   dead = { 'ZSCAN', CHECK_BYTES, drop_from('dead') },
-  tries = { 'HSCAN', CHECK_BYTES, check.against('jobs', 'no_job', function(q, id)
-    redis.call('HDEL', q.tries, id)
+  done = { 'ZSCAN', CHECK_BYTES, drop_from('done') },
+  tries = { 'HSCAN', CHECK_BYTES, check.against('jobs', 'no_job', function(c, id)
+    redis.call('HDEL', c.q.tries, id)
   end) },
-  leases = { 'ZSCAN', CHECK_BYTES, check.against('held', 'no_list', function(q, token)
-    redis.call('ZREM', q.leases, token)
+  leases = { 'ZSCAN', CHECK_BYTES, check.against('held', 'no_list', function(c, token)
+    redis.call('ZREM', c.q.leases, token)
   end) },
 }
 
 -- Records that were in no list all the while: they become ready, if they are still in no place and unchanged.
 function check.suspects(c, a, argv)
-  local q, head = c.q, wake.head(c.q)
+  local q, head = c.q, waiting.head(c.q)
   for row = 1, a.rows do
     local id = args.cell(a, argv, row, 'suspect')
     local bytes = redis.call('HGET', q.jobs, id)
@@ -170,7 +180,7 @@ function check.suspects(c, a, argv)
         table.insert(c.seen, id)
         table.insert(c.seen, version)
       elseif check.found(c, 'no_place', id) then
-        redis.call('ZADD', q.due, c.now, id)
+        waiting.add(q, id, c.now, waiting.priority(q, id, bytes))
       end
     end
   end
@@ -192,14 +202,14 @@ function check.twice(c, a, argv)
   end
 end
 
--- Every job that was put is there, or was acked, cancelled, purged or dropped.
+-- Every job that was put is there, or was acked (and may be kept as done), cancelled, purged or dropped.
 function check.totals(c)
   local q = c.q
-  local t = redis.call('HMGET', q.meta, 'put', 'acked', 'cancelled', 'purged', 'dropped')
-  for i = 1, 5 do
+  local t = redis.call('HMGET', q.meta, 'put', 'acked', 'cancelled', 'purged', 'dropped', 'dead_dropped')
+  for i = 1, 6 do
     t[i] = tonumber(t[i] or 0)
   end
-  local others = t[2] + t[3] + t[4] + t[5] + redis.call('HLEN', q.jobs)
+  local others = t[2] + t[3] + t[4] + t[5] + t[6] + redis.call('HLEN', q.jobs) - redis.call('ZCARD', q.done)
   if t[1] ~= others and check.found(c, 'totals', string.format(
     'put is %.0f, acked + cancelled + purged + dropped + existing %.0f', t[1], others)) then
     -- Totals only grow: the smaller side does.
@@ -230,8 +240,8 @@ function check.summary(c, every_ms)
     for _, list in ipairs(redis.call('HVALS', q.held)) do
       places = places + select(2, string.gsub(list, '[^ ]+', ''))
     end
-    for _, key in ipairs(check.sets(q)) do
-      places = places + redis.call('ZCARD', key)
+    for _, set in ipairs(CHECK_SETS) do
+      places = places + redis.call('ZCARD', q[set])
     end
     local records = redis.call('HLEN', q.jobs)
     if records ~= places then
@@ -280,7 +290,7 @@ function duly.check(keys, argv)
     check.summary(c, every_ms)
   else
     return args.invalid('part', 'unknown',
-      'leases, jobs, held, due, dead, tries, suspects, twice, totals or summary')
+      'leases, jobs, held, due, dead, done, tries, suspects, twice, totals or summary')
   end
   queue.count(q, 'dropped', c.dropped)
   queue.count(q, 'repaired', c.repaired)

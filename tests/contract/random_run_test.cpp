@@ -204,8 +204,8 @@ class RandomRun : public ::testing::TestWithParam<EngineKind> {
     both("find", [&](SyncQueue& queue) { return as_text(queue.find(id)); });
     const QueueStats now = of_redis_.stats();
     const QueueStats::Totals& t = now.totals;
-    ASSERT_EQ(t.put, t.acked + t.cancelled + t.purged + t.dropped + now.scheduled + now.ready +
-                         now.active + now.dead);
+    ASSERT_EQ(t.put, t.acked + t.cancelled + t.purged + t.dropped + t.dead_dropped + now.scheduled +
+                         now.ready + now.active + now.dead);
   }
 
   void look() {

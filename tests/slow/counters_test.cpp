@@ -71,8 +71,8 @@ TEST_F(WorkerCounters, B100_TotalsAddUpAtEachOfAHundredStops) {
     disturb(stop);
     const QueueStats now = stats();
     const QueueStats::Totals& t = now.totals;
-    ASSERT_EQ(t.put, t.acked + t.cancelled + t.purged + t.dropped + now.scheduled + now.ready +
-                         now.active + now.dead);
+    ASSERT_EQ(t.put, t.acked + t.cancelled + t.purged + t.dropped + t.dead_dropped + now.scheduled +
+                         now.ready + now.active + now.dead);
     ASSERT_EQ(t.died - t.replayed - t.purged, now.dead);
     ASSERT_EQ(t.dropped + t.repaired, 0U);
     ASSERT_EQ(admin_.check("mail").found, 0U);
