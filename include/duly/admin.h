@@ -29,6 +29,8 @@ struct LibraryInfo {
   bool by_functions = true;  ///< False: through EVALSHA, as the server has or grants no functions.
 };
 
+enum class CheckMode { look, repair };
+
 /// Looks at queues and steers them. Safe to call from many threads at once.
 ///
 /// Errors are those of Client.
@@ -81,6 +83,12 @@ class Admin {
 
   /// Takes back the jobs of expired leases now; claims do it anyway. Answers how many.
   std::uint64_t recover(const QueueName& queue);
+
+  /// Looks for damage over all of a queue while it is in use, in pieces; what moves is no finding.
+  /// With `repair` it is mended, too: nothing that is left is lost.
+  ///
+  /// Source  docs/protocol.md, "duly_check".
+  CheckReport check(const QueueName& queue, CheckMode mode = CheckMode::look);
 
   LibraryInfo library();
   /// Loads our library if Redis has none or an older one.

@@ -122,6 +122,7 @@ struct JobInfo {
   Milliseconds lease{0};
   Milliseconds timeout{0};
   Backoff backoff{};
+  bool is_readable = true;  ///< False: the record is damaged, and `payload` is its raw bytes.
 };
 
 /// What ack, fail, release and extend say about one job.
@@ -197,11 +198,42 @@ struct QueueStats {
     std::uint64_t replayed = 0;
     std::uint64_t purged = 0;
     std::uint64_t cancelled = 0;
-    std::uint64_t dropped = 0;       ///< Index entries without a record, found and removed.
     std::uint64_t dead_dropped = 0;  ///< Dead letters dropped beyond the limits.
     std::uint64_t done_expired = 0;  ///< Done jobs that were kept, and are not any more.
+    std::uint64_t dropped = 0;       ///< Jobs whose record was lost: their entries, removed.
+    std::uint64_t repaired = 0;      ///< Other damage mended; see CheckReport.
     std::uint64_t lateness_ms = 0;   ///< Sum of (claim - due) over `claimed`.
   } totals{};
+};
+
+/// What does not fit together in Redis, after a restored backup, an eviction, or a deletion by
+/// hand.
+enum class Damage {
+  no_place,    ///< A record that no index holds. Mended: ready now.
+  two_places,  ///< A job in more than one index. Mended: kept in one of them.
+  no_record,   ///< An index entry whose record is lost. Mended: dropped.
+  no_job,      ///< A history of failures without its job. Mended: removed.
+  no_end,      ///< A lease without an end. Mended: ends now.
+  no_list,     ///< The end of a lease that holds nothing. Mended: removed.
+  counts,      ///< Counts that differ, seen by the workers' quick look alone.
+  totals,      ///< `put` is not what became of the jobs. Mended: the smaller side grows.
+};
+std::string_view to_string(Damage damage);
+
+/// What a look over all of a queue has found.
+struct CheckReport {
+  static constexpr std::size_t kMostFindings = 1'000;
+
+  struct Finding {
+    Damage damage;
+    std::string what;  ///< The id, the lease's token, or the counts that differ.
+
+    bool operator==(const Finding&) const = default;
+  };
+  QueueName queue;
+  std::uint64_t looked = 0;         ///< Entries looked at.
+  std::uint64_t found = 0;          ///< Findings in all.
+  std::vector<Finding> findings{};  ///< The first kMostFindings of them.
 };
 
 }  // namespace duly

@@ -27,6 +27,9 @@ std::optional<SystemTime> time_of(const JobInfo& job) {
 /// payload.
 std::string note_of(const JobInfo& job) {
   if (job.state == JobState::done && !job.result.empty()) return preview(job.result, kPreview);
+  if (job.state != JobState::dead && !job.is_readable) {
+    return "unreadable: " + preview(job.payload, kPreview);
+  }
   if (job.state != JobState::dead) return preview(job.payload, kPreview);
   std::string note = job.dead_reason ? std::string(to_string(*job.dead_reason)) : "";
   if (!job.last_error.empty()) {

@@ -75,6 +75,7 @@ Json info_json(const JobInfo& job) {
   json["lease_ms"] = job.lease.count();
   json["timeout_ms"] = job.timeout.count();
   json["backoff"] = backoff_json(job.backoff);
+  json["is_readable"] = job.is_readable;
   return json;
 }
 
@@ -103,6 +104,7 @@ Json stats_json(const QueueStats& stats) {
             {"dropped", totals.dropped},
             {"dead_dropped", totals.dead_dropped},
             {"done_expired", totals.done_expired},
+            {"repaired", totals.repaired},
             {"lateness_ms", totals.lateness_ms}}}};
 }
 

@@ -57,6 +57,7 @@ void print_job(const JobInfo& job) {
   print_field("queue", job.queue.text());
   print_field("state", in_colour(colour_of(job.state), to_string(job.state)));
   if (!job.type.empty()) print_field("type", core::printable(job.type));
+  if (!job.is_readable) print_field("record", "unreadable; these are its raw bytes");
   print_times(job);
   print_tries(job);
   if (job.lease > Milliseconds{0}) print_field("lease", core::format_duration(job.lease));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/client/await.h"
+#include "src/client/check_run.h"
 #include "src/client/shared.h"
 #include "src/core/check.h"
 
@@ -209,6 +210,17 @@ std::uint64_t Admin::recover(const QueueName& queue) {
     if (more == 0) return count;
     count += more;
   }
+}
+
+CheckReport Admin::check(const QueueName& queue, CheckMode mode) {
+  require(core::check_queue(queue));
+  return await<CheckReport>([&](Done<CheckReport> done) {
+    run_check(impl_->shared->engine,
+              {.queue = queue,
+               .mode = mode,
+               .deadline = [shared = impl_->shared] { return shared->deadline(); }},
+              std::move(done));
+  });
 }
 
 LibraryInfo Admin::library() {

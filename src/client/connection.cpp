@@ -47,7 +47,12 @@ Connection::Shared::Shared(ConnectionOptions given)
            .requests_in_flight = options.requests_in_flight,
            .bytes_in_flight = options.bytes_in_flight,
            .log = options.log});
-  engine = make_lease_engine(io, topology, {.process_name = ids.process_name()});
+  engine = make_lease_engine(io, topology,
+                             {.warn =
+                                  [tell = options.log](const std::string& text) {
+                                    if (tell) tell(LogLevel::warning, text);
+                                  },
+                              .process_name = ids.process_name()});
 }
 
 Connection::Shared::~Shared() {

@@ -69,9 +69,11 @@ class Reader {
     rest_.remove_prefix(1);
     int value = 0;
     std::size_t count = 0;
-    for (; !rest_.empty() && is_digit(rest_.front()); ++count) value = value * 10 + digits(1);
+    for (; !rest_.empty() && is_digit(rest_.front()); ++count) {
+      if (count == 3) refuse(text_, "at most 3 digits of a second");
+      value = value * 10 + digits(1);
+    }
     if (count == 0) refuse_form(text_);
-    if (count > 3) refuse(text_, "at most 3 digits of a second");
     for (; count < 3; ++count) value *= 10;
     return Milliseconds{value};
   }

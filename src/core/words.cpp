@@ -81,4 +81,26 @@ std::string_view to_string(ChangeOutcome outcome) {
   return kUnknown;
 }
 
+std::string_view to_string(Damage damage) {
+  switch (damage) {
+    case Damage::no_place:
+      return "no_place";
+    case Damage::two_places:
+      return "two_places";
+    case Damage::no_record:
+      return "no_record";
+    case Damage::no_job:
+      return "no_job";
+    case Damage::no_end:
+      return "no_end";
+    case Damage::no_list:
+      return "no_list";
+    case Damage::counts:
+      return "counts";
+    case Damage::totals:
+      return "totals";
+  }
+  return kUnknown;
+}
+
 }  // namespace duly

@@ -78,6 +78,23 @@ struct DeadSweep {
   SystemTime now;           ///< Redis's clock.
 };
 
+/// One piece of a check, as docs/protocol.md names it.
+struct CheckRequest {
+  std::string_view part;
+  std::string cursor = "0";
+  CheckMode mode = CheckMode::look;
+  Milliseconds every{0};  ///< Of the summary: at most once in so long, whoever asks.
+  std::vector<std::string>
+      rows{};  ///< Cells of suspects (id, version), or twice (id, token, token).
+};
+
+struct CheckPiece {
+  std::string cursor = "0";  ///< "0": the part is through.
+  std::uint64_t looked = 0;
+  std::vector<CheckReport::Finding> findings{};
+  std::vector<std::string> seen{};  ///< Pairs: id and version, or token and list.
+};
+
 /// One process waiting on one queue. Dropping it ends the waiting (any thread).
 class Watch {
  public:
@@ -141,6 +158,9 @@ class Engine {
   /// Takes back jobs of expired leases, at most a bounded number; answers how many. 0: none is
   /// left.
   virtual void recover(const QueueName& queue, Deadline deadline, Done<std::uint64_t> done) = 0;
+
+  virtual void check(const QueueName& queue, CheckRequest request, Deadline deadline,
+                     Done<CheckPiece> done) = 0;
 
   virtual void queues(Deadline deadline, Done<std::vector<QueueName>> done) = 0;
   virtual void library(Deadline deadline, Done<LibraryInfo> done) = 0;

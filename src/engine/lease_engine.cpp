@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "src/core/record.h"
+#include "src/engine/clock_watch.h"
+#include "src/engine/lease_watch.h"
 #include "src/engine/library.h"
 #include "src/engine/queue_keys.h"
 #include "src/engine/replies.h"
@@ -25,25 +27,14 @@ constexpr std::chrono::seconds kRegisterAgain{30};
 
 std::int64_t ms_of(SystemTime time) { return time.time_since_epoch().count(); }
 
-// One waiting process on one queue.
-class LeaseWatch final : public Watch {
- public:
-  LeaseWatch(std::string channel, std::unique_ptr<redis::Subscription> subscription)
-      : channel_(std::move(channel)), subscription_(std::move(subscription)) {}
-  [[nodiscard]] const std::string& waiter() const override { return channel_; }
-
- private:
-  std::string channel_;
-  std::unique_ptr<redis::Subscription> subscription_;
-};
-
 class LeaseEngine final : public Engine, public std::enable_shared_from_this<LeaseEngine> {
  public:
   LeaseEngine(redis::Io& io, std::shared_ptr<redis::Topology> topology, LeaseEngineOptions options)
       : topology_(topology),
         library_(
             std::make_shared<Library>(io, std::move(topology), options.parts, options.version)),
-        process_name_(std::move(options.process_name)) {}
+        process_name_(std::move(options.process_name)),
+        clock_(std::make_shared<ClockWatch>(std::move(options.warn))) {}
 
   [[nodiscard]] Capabilities capabilities() const override { return {.name = "lease"}; }
 
@@ -228,6 +219,12 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
          });
   }
 
+  void check(const QueueName& queue, CheckRequest request, Deadline deadline,
+             Done<CheckPiece> done) override {
+    call(queue, "duly_check", check_arguments(request), deadline, Repeat::safe, std::move(done),
+         [](const Reply& reply) { return replies::check(reply); });
+  }
+
   void queues(Deadline deadline, Done<std::vector<QueueName>> done) override {
     plain(Command{"SMEMBERS", kQueuesKey}, deadline, std::move(done), [](const Reply& reply) {
       std::vector<QueueName> names;
@@ -306,8 +303,10 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
                     .deadline = deadline,
                     .repeat = repeat,
                     .settles = std::move(settles)},
-                   [done = std::move(done), parse = std::move(parse)](Result<Reply> result) {
+                   [done = std::move(done), parse = std::move(parse), clock = clock_,
+                    asked_at = ClockWatch::now()](Result<Reply> result) {
                      if (!result.ok()) return done(result.error());
+                     clock->look(asked_at, result.value());
                      done(parse(std::move(result).value()));
                    });
   }
@@ -362,6 +361,7 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
   std::shared_ptr<redis::Topology> topology_;
   std::shared_ptr<Library> library_;
   std::string process_name_;
+  std::shared_ptr<ClockWatch> clock_;
   std::mutex mutex_;
   std::unordered_map<QueueName, Known> known_;
 };

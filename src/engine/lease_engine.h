@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ struct LeaseEngineOptions {
   /// Tests swap a part (the clock) or pretend another version.
   std::vector<LibraryPart> parts = library_parts();
   std::string version{kVersion};
+  std::function<void(const std::string&)> warn{};  ///< Told of a clock that is far off, once.
   std::string process_name;  ///< Names this process in wake-up channels; unique.
 };
 

@@ -63,6 +63,7 @@ void set(JobInfo& job, std::string_view name, const Reply& value) {
   if (name == "id") job.id = JobId(value.text);
   if (name == "type") job.type = value.text;
   if (name == "payload") job.payload = value.text;
+  if (name == "unreadable") job.is_readable = false;
   if (name == "failures") job.failures = u32();
   if (name == "lost_leases") job.lost_leases = u32();
   if (name == "max_attempts") job.max_attempts = u32();
@@ -118,6 +119,7 @@ std::uint64_t* total(QueueStats& stats, std::string_view name) {
   if (name == "dropped") return &stats.totals.dropped;
   if (name == "dead_dropped") return &stats.totals.dead_dropped;
   if (name == "done_expired") return &stats.totals.done_expired;
+  if (name == "repaired") return &stats.totals.repaired;
   if (name == "lateness_ms") return &stats.totals.lateness_ms;
   if (name == "scheduled") return &stats.scheduled;
   if (name == "ready") return &stats.ready;
@@ -273,6 +275,24 @@ Result<QueueLimits> limits(const Reply& reply) {
     if (name == "done_bytes") limits.done_bytes = count;
   }
   return limits;
+}
+
+Result<CheckPiece> check(const Reply& reply) {
+  static constexpr std::array kAll{Damage::no_place, Damage::two_places, Damage::no_record,
+                                   Damage::no_job,   Damage::no_end,     Damage::no_list,
+                                   Damage::counts,   Damage::totals};
+  if (reply.items.size() != 5 || reply.items[0].text != "checked") return unexpected("check");
+  CheckPiece piece{.cursor = reply.items[1].text,
+                   .looked = static_cast<std::uint64_t>(number(reply.items[2]))};
+  const std::vector<Reply>& found = reply.items[3].items;
+  for (std::size_t i = 0; i + 1 < found.size(); i += 2) {
+    const auto damage = word_of(kAll, found[i].text);
+    if (!damage) return unexpected("check");
+    piece.findings.push_back({*damage, found[i + 1].text});
+  }
+  for (const Reply& seen : reply.items[4].items) piece.seen.push_back(seen.text);
+  if (piece.seen.size() % 2 != 0) return unexpected("check");
+  return piece;
 }
 
 Result<QueueStats> stats(const Reply& reply, const QueueName& queue) {

@@ -25,6 +25,7 @@ Result<DeadSweep> sweep(const redis::Reply& reply);
 Result<std::vector<std::optional<JobInfo>>> find(const redis::Reply& reply, const QueueName& queue);
 Result<JobPage> list(const redis::Reply& reply, const QueueName& queue);
 Result<QueueLimits> limits(const redis::Reply& reply);
+Result<CheckPiece> check(const redis::Reply& reply);
 Result<QueueStats> stats(const redis::Reply& reply, const QueueName& queue);
 
 }  // namespace replies

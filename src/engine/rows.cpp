@@ -57,4 +57,19 @@ Command id_rows(const std::vector<JobId>& ids) {
   return arguments;
 }
 
+redis::Command check_arguments(const CheckRequest& request) {
+  redis::Command arguments{"part",   request.part,
+                           "cursor", request.cursor,
+                           "repair", request.mode == CheckMode::repair ? "1" : "0"};
+  if (request.every > Milliseconds{0}) arguments.add("every_ms").add(request.every.count());
+  if (request.rows.empty()) return arguments;
+  if (request.part == "twice") {
+    arguments.append({"columns", "3", "suspect", "first", "second"});
+  } else {
+    arguments.append({"columns", "2", "suspect", "version"});
+  }
+  for (const std::string& cell : request.rows) arguments.add(cell);
+  return arguments;
+}
+
 }  // namespace duly

@@ -21,4 +21,7 @@ redis::Command limit_pairs(const QueueLimits& limits);
 /// Arguments of functions that take rows of id.
 redis::Command id_rows(const std::vector<JobId>& ids);
 
+/// Arguments of duly_check.
+redis::Command check_arguments(const CheckRequest& request);
+
 }  // namespace duly

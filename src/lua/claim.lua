@@ -142,6 +142,7 @@ local function take(q, a, now, most, lease_ms, packed)
       format, flags = byte(bytes, 7, 8)
     end
     if not bytes then
+      redis.call('HDEL', q.tries, id)
       dropped = dropped + 1
     elseif (format ~= 1 or flags ~= 0 or #bytes < 9 + (byte(bytes, 9) or 256)) and not record.is_readable(bytes) then
       local t = tries.unpack(entries and entries[i])

@@ -101,7 +101,7 @@ function duly.fail(keys, argv)
 
   -- Writes.
   local lease_of, opened = lease.opener(q)
-  local head, earliest, failed = waiting.head(q), nil, 0
+  local head, earliest, failed, dropped = waiting.head(q), nil, 0, 0
   local reply = queue.each_row(a, argv, now, 'failed', function(row)
     local id = args.cell(a, argv, row, 'id')
     local wait, text = nil, args.cell(a, argv, row, 'retry_in_ms')
@@ -121,6 +121,8 @@ function duly.fail(keys, argv)
     end
     local bytes = redis.call('HGET', q.jobs, id)
     if not bytes then
+      redis.call('HDEL', q.tries, id)
+      dropped = dropped + 1
       return 'lease_lost'
     end
     failed = failed + 1
@@ -149,6 +151,7 @@ function duly.fail(keys, argv)
   lease.close_all(q, opened)
   queue.count(q, 'failed', failed)
   keep.trim_if_needed(q, now)
+  queue.count(q, 'dropped', dropped)
   if earliest then
     wake.after_put(q, head, earliest, now, now_us)
   end

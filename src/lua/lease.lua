@@ -73,7 +73,7 @@ end
 -- reply  how many jobs came back, and how many of them are dead
 function lease.recover(q, now, most)
   local expired = redis.call('ZRANGEBYSCORE', q.leases, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
-  local back, died, lost = 0, 0, 0
+  local back, died, lost, dropped = 0, 0, 0, 0
   for i = 1, #expired, 2 do
     local token, ended_at = expired[i], tonumber(expired[i + 1])
     local list = redis.call('HGET', q.held, token) or ''
@@ -97,6 +97,9 @@ function lease.recover(q, now, most)
           waiting.add(q, id, ended_at, waiting.priority(q, id, bytes))
         end
         back = back + 1
+      else
+        redis.call('HDEL', q.tries, id)
+        dropped = dropped + 1
       end
     end
     if back >= most then
@@ -104,6 +107,7 @@ function lease.recover(q, now, most)
     end
   end
   queue.count(q, 'lost_leases', lost)
+  queue.count(q, 'dropped', dropped)
   return back, died
 end
 

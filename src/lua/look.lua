@@ -32,7 +32,7 @@ local function describe(q, id, now)
       row[n] = value
     end
   else
-    row[n + 1], row[n + 2] = 'payload', bytes
+    row[n + 1], row[n + 2], row[n + 3], row[n + 4] = 'payload', bytes, 'unreadable', '1'
   end
   return row
 end

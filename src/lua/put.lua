@@ -163,8 +163,9 @@ function duly.put(keys, argv)
         waiting.use_levels(q)
       end
       redis.call('HSET', q.jobs, unpack(new_jobs))
-      redis.call('ZADD', q.due, unpack(new_dues))
+      local added = redis.call('ZADD', q.due, unpack(new_dues))
       queue.count(q, 'put', count)
+      queue.count(q, 'dropped', count - added) -- entries of lost records had these ids
       wake.after_put(q, head, earliest, now, now_us)
     end
   end

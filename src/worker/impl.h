@@ -18,6 +18,7 @@
 #include "src/worker/prefetch.h"
 #include "src/worker/reporter.h"
 #include "src/worker/task.h"
+#include "src/worker/upkeep.h"
 
 namespace duly {
 
@@ -57,6 +58,7 @@ struct Worker::Impl : std::enable_shared_from_this<Worker::Impl> {
   std::unique_ptr<Claims> claims;
   std::unique_ptr<Endings> endings;
   std::unique_ptr<Leases> leases;
+  std::unique_ptr<Upkeep> upkeep;
   std::unique_ptr<redis::Io::Timer> grace_timer;
   std::unique_ptr<redis::Io::Timer> stale_timer;
   Phase phase = Phase::idle;

@@ -65,8 +65,10 @@ void Worker::Impl::start() {
           .on_tasks = [this](std::vector<TaskPtr> tasks) { take_tasks(std::move(tasks)); }});
   grace_timer = shared->io.make_timer();
   stale_timer = shared->io.make_timer();
+  upkeep = std::make_unique<Upkeep>(shared, options.queues);
   phase = Phase::working;
   claims->start();
+  upkeep->start();
 }
 
 std::size_t Worker::Impl::room() const {
@@ -172,6 +174,7 @@ void Worker::Impl::begin_drain(Milliseconds grace) {
   phase = Phase::draining;
   if (is_first) {
     claims->stop();
+    upkeep.reset();
     give_back(pool->take_back());
   }
   grace_timer->arm(steady_clock::now() + grace, [this] { end_grace(); });
@@ -215,6 +218,7 @@ Worker::~Worker() {
     impl->claims.reset();
     impl->endings.reset();
     impl->leases.reset();
+    impl->upkeep.reset();
     impl->grace_timer.reset();
     impl->stale_timer.reset();
     dropped.set_value();

@@ -68,6 +68,43 @@ TEST_P(LeaseDamage, B05_ListsAndStatsShowAnUnreadableRecord) {
   EXPECT_EQ(mail().stats().ready, 101U);
 }
 
+TEST_P(LeaseDamage, B05_AnUnreadableRecordIsShownAsSuch) {
+  mail().put_all({{.id = "bad"_id}, {.id = "good"_id}});
+  overwrite("bad", "not a job");
+
+  EXPECT_FALSE(mail().info("bad"_id).is_readable);
+  EXPECT_TRUE(mail().info("good"_id).is_readable);
+  EXPECT_FALSE(mail().list(JobState::ready).jobs.at(0).is_readable);
+}
+
+TEST_P(LeaseDamage, B05_AnUnreadableRecordCanBeMovedAndIsDeadWhenDue) {
+  mail().put_all({{.id = "bad"_id}, {.id = "good"_id}});
+  overwrite("bad", "not a job");
+
+  EXPECT_EQ(mail().reschedule({.id = "bad"_id, .delay = 1h}), ChangeOutcome::done);
+  EXPECT_THAT(ids_of(mail().claim_many()), ElementsAre("good"_id));
+  EXPECT_EQ(mail().run_now("bad"_id), ChangeOutcome::done);
+  EXPECT_THAT(mail().claim_many(), IsEmpty());
+  EXPECT_EQ(mail().replay("bad"_id), ChangeOutcome::done);
+  EXPECT_THAT(mail().claim_many(), IsEmpty());
+
+  EXPECT_EQ(mail().info("bad"_id).dead_reason, DeadReason::unreadable);
+  EXPECT_EQ(mail().stats().totals.died, 2U);
+}
+
+TEST_P(LeaseDamage, B05_UnreadableRecordsAreReplayedAndPurgedInBulk) {
+  put_101();
+  overwrite("bad", "not a job");
+  mail().claim_many();
+
+  EXPECT_EQ(mail().replay_dead(clock().now()).count, 1U);
+  mail().claim_many();
+  EXPECT_EQ(mail().purge_dead(clock().now()).count, 1U);
+
+  EXPECT_EQ(mail().stats().dead, 0U);
+  EXPECT_EQ(mail().check().found, 0U);
+}
+
 TEST_P(LeaseDamage, B05_AnUnreadableRecordIsNotEdited) {
   mail().put({.id = "bad"_id});
   overwrite("bad", "not a job");

@@ -1,3 +1,5 @@
+#include <set>
+
 #include "tests/contract/engine_contract.h"
 #include "tests/support/eventually.h"
 
@@ -96,6 +98,39 @@ TEST_P(EnginePause, QueuesAreKnownOnceTheyAreUsed) {
 
   EXPECT_TRUE(eventually([&] { return queues().size() == 2; }));
   EXPECT_THAT(queues(), ElementsAre(QueueName("mail"), QueueName("sms")));
+}
+
+// Waiting, dead and active of the queue, in one line.
+std::string counts_of(const QueueStats& stats) {
+  return std::to_string(stats.scheduled) + " scheduled, " + std::to_string(stats.ready) +
+         " ready, " + std::to_string(stats.active) + " active, " + std::to_string(stats.dead) +
+         " dead";
+}
+
+TEST_P(EnginePause, B65_PauseRetryAndResumeFitTogether) {
+  for (int i = 0; i < 5; ++i) put_and_kill({});
+  put_and_claim({}, 4s);
+  mail().put_all(std::vector<NewJob>(15));
+  mail().put_all(std::vector<NewJob>(5, {.delay = 3s}));
+  EXPECT_EQ(counts_of(mail().stats()), "5 scheduled, 15 ready, 1 active, 5 dead");
+
+  mail().pause();
+  EXPECT_EQ(counts_of(mail().stats()), "5 scheduled, 15 ready, 1 active, 5 dead");
+  EXPECT_EQ(mail().replay_dead(clock().now()).count, 5U);
+  EXPECT_EQ(counts_of(mail().stats()), "5 scheduled, 20 ready, 1 active, 0 dead");
+  clock().advance(5s);
+  EXPECT_EQ(counts_of(mail().stats()), "0 scheduled, 25 ready, 1 active, 0 dead");
+  EXPECT_THAT(mail().claim_many(), IsEmpty()) << "and the lease is taken back";
+  EXPECT_EQ(counts_of(mail().stats()), "0 scheduled, 26 ready, 0 active, 0 dead");
+
+  mail().resume();
+  const auto jobs = mail().claim_many();
+  EXPECT_EQ(counts_of(mail().stats()), "0 scheduled, 0 ready, 26 active, 0 dead");
+  const auto ids = ids_of(jobs);
+  EXPECT_EQ(std::set<JobId>(ids.begin(), ids.end()).size(), 26U);
+  EXPECT_THAT(mail().ack(held_of(jobs)), ::testing::Each(LeaseOutcome::acked));
+  EXPECT_THAT(mail().claim_many(), IsEmpty());
+  EXPECT_EQ(mail().stats().totals.lost_leases, 1U);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 /// run.
 class RandomRun : public ::testing::TestWithParam<EngineKind> {
  protected:
-  static constexpr int kSteps = 3'000;
+  static constexpr int kSteps = 4'000;
   static constexpr int kStepsBetweenLooks = 50;
   static constexpr std::size_t kIds = 40;  // few, so that calls meet jobs in every state
 
@@ -197,8 +197,20 @@ class RandomRun : public ::testing::TestWithParam<EngineKind> {
     advance(std::chrono::microseconds{pick(1'500'000)});
   }
 
-  void look() {
+  // After every step: counts, totals, and one job.
+  void glance() {
     both("stats", [](SyncQueue& queue) { return as_text(queue.stats()); });
+    const JobId id = pick_id();
+    both("find", [&](SyncQueue& queue) { return as_text(queue.find(id)); });
+    const QueueStats now = of_redis_.stats();
+    const QueueStats::Totals& t = now.totals;
+    ASSERT_EQ(t.put, t.acked + t.cancelled + t.purged + t.dropped + t.dead_dropped + now.scheduled +
+                         now.ready + now.active + now.dead);
+  }
+
+  void look() {
+    ASSERT_EQ(of_redis_.check().found, 0U) << ::testing::PrintToString(of_redis_.check().findings);
+    ASSERT_THAT(of_redis_.summary().findings, ::testing::IsEmpty());
     for (std::size_t i = 0; i < kIds; ++i) {
       const JobId id("job" + std::to_string(i));
       both("find", [&](SyncQueue& queue) { return as_text(queue.find(id)); });
@@ -233,6 +245,7 @@ TEST_P(RandomRun, TheEngineDoesWhatTheModelDoes) {
   for (int i = 0; i < kSteps && !HasFatalFailure(); ++i) {
     SCOPED_TRACE("step " + std::to_string(i) + " of DULY_SEED=" + std::to_string(seed_));
     step();
+    if (!HasFatalFailure()) glance();
     if (i % kStepsBetweenLooks == 0 && !HasFatalFailure()) look();
   }
 

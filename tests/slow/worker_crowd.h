@@ -28,6 +28,8 @@ class CrowdTest : public WorkerTest {
     return end;
   }
 
+  void TearDown() override { EXPECT_EQ(admin_.check("mail").found, 0U); }
+
   /// Each distinct id, and how often it was delivered.
   [[nodiscard]] std::unordered_map<std::string, std::size_t> deliveries_by_id() const {
     std::unordered_map<std::string, std::size_t> all;

@@ -64,7 +64,7 @@ std::string as_text(const QueueStats& stats) {
        << t.put << " claimed " << t.claimed << " acked " << t.acked << " failed " << t.failed
        << " lost " << t.lost_leases << " released " << t.released << " died " << t.died
        << " replayed " << t.replayed << " purged " << t.purged << " cancelled " << t.cancelled
-       << " dropped " << t.dropped << " lateness " << t.lateness_ms;
+       << " dropped " << t.dropped << " repaired " << t.repaired << " lateness " << t.lateness_ms;
   return text.str();
 }
 

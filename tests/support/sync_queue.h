@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/client/check_run.h"
 #include "src/engine/engine.h"
 
 namespace duly::testing {
@@ -119,6 +120,24 @@ class SyncQueue {
   void pause() { wait<Nothing>(&Engine::pause); }
   void resume() { wait<Nothing>(&Engine::resume); }
   std::uint64_t recover() { return wait<std::uint64_t>(&Engine::recover); }
+
+  /// A look over all of it, as Admin::check.
+  CheckReport check(CheckMode mode = CheckMode::look) {
+    auto promise = std::make_shared<std::promise<Result<CheckReport>>>();
+    auto answer = promise->get_future();
+    run_check(
+        engine_,
+        {.queue = name_,
+         .mode = mode,
+         .deadline = [] { return std::chrono::steady_clock::now() + std::chrono::seconds{20}; }},
+        [promise](Result<CheckReport> result) { promise->set_value(std::move(result)); });
+    return answer.get().take();
+  }
+  /// What the queue's workers do now and then.
+  CheckPiece summary(CheckMode mode = CheckMode::look, Milliseconds every = Milliseconds{0}) {
+    return wait<CheckPiece>(&Engine::check,
+                            CheckRequest{.part = "summary", .mode = mode, .every = every});
+  }
 
   static Held held(const ActiveJob& job) { return {job.id, job.token}; }
 

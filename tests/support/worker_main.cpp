@@ -10,14 +10,18 @@
 //            ms:N      returns after N ms, and heeds its stop token
 //            deaf:N    returns after N ms, whatever is asked
 //            abort:N   as deaf:N, but calls abort() at once for jobs of type "bad"
+// In each of them a job of type "fails" fails. Warnings go to standard error.
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
+#include <stdexcept>
 #include <string>
 
 #include "duly/worker.h"
@@ -31,9 +35,17 @@ void write_line(int file, const std::string& line) {
   if (::write(file, line.data(), line.size()) != static_cast<ssize_t>(line.size())) std::abort();
 }
 
+// By the kernel's clock, which Redis has, too: a test may have given this process another one.
 long long lateness_us(const duly::ActiveJob& job) {
-  const auto late = std::chrono::system_clock::now() - job.due_at;
+  timespec now{};
+  if (::syscall(SYS_clock_gettime, CLOCK_REALTIME, &now) != 0) std::abort();
+  const auto late = std::chrono::seconds{now.tv_sec} + std::chrono::nanoseconds{now.tv_nsec} -
+                    job.due_at.time_since_epoch();
   return std::chrono::duration_cast<std::chrono::microseconds>(late).count();
+}
+
+void warn(duly::LogLevel level, const std::string& text) {
+  if (level >= duly::LogLevel::warning) std::fprintf(stderr, "%s\n", text.c_str());
 }
 
 void behave(const std::string& behaviour, const duly::Attempt& attempt) {
@@ -59,12 +71,13 @@ int work(char** words) {
           log, "end " + report.job.id.text() + " " + std::string(to_string(report.outcome)) + "\n");
     };
   }
-  duly::Worker worker(duly::Connection(std::string(words[1])), options);
+  duly::Worker worker(duly::Connection({.redis = words[1], .log = warn}), options);
   worker.handle("", [log, behaviour](duly::Attempt& attempt) {
     const duly::ActiveJob& job = attempt.job();
     write_line(log, "run " + job.id.text() + " " + std::to_string(job.attempt) + " " +
                         std::to_string(lateness_us(job)) + "\n");
     behave(behaviour, attempt);
+    if (job.type == "fails") throw std::runtime_error("of this type");
   });
   worker.run_until_signal();
   return 0;

@@ -61,6 +61,7 @@ std::vector<std::string> DeliveryLog::endings() const {
 }
 
 WorkerProcess::WorkerProcess(const WorkerProcessOptions& options, std::shared_ptr<DeliveryLog> log)
-    : log_(std::move(log)), program_(arguments(options, *log_)) {}
+    : log_(std::move(log)),
+      program_(arguments(options, *log_), {.environment = options.environment}) {}
 
 }  // namespace duly::testing

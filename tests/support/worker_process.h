@@ -18,6 +18,7 @@ struct WorkerProcessOptions {
   std::chrono::milliseconds lease{std::chrono::seconds{1}};
   std::chrono::milliseconds grace{std::chrono::seconds{5}};
   std::string behaviour = "ack";
+  std::vector<std::pair<std::string, std::string>> environment{};  ///< Beside ours.
 };
 
 /// One start of a handler.

@@ -125,6 +125,7 @@ TEST(TimeText, B17BadTextsAreRefused) {
   EXPECT_EQ(refusal("1798135200.2505"),
             "time: \"1798135200.2505\", expected at most 3 digits of a second");
   EXPECT_NE(refusal("2026-12-24T17:00:00.0000Z").find("at most 3 digits"), std::string::npos);
+  EXPECT_NE(refusal("798135200.21798135200").find("at most 3 digits"), std::string::npos);
 }
 
 TEST(TimeText, DatesAndTimesThatDoNotExistAreRefused) {

@@ -30,6 +30,10 @@ TEST(Words, EachEnumeratorIsItsOwnName) {
             (Words{"acked", "failed", "dead", "released", "extended", "lease_lost"}));
   EXPECT_EQ(words({ChangeOutcome::done, ChangeOutcome::not_found, ChangeOutcome::wrong_state}),
             (Words{"done", "not_found", "wrong_state"}));
+  EXPECT_EQ(words({Damage::no_place, Damage::two_places, Damage::no_record, Damage::no_job,
+                   Damage::no_end, Damage::no_list, Damage::counts, Damage::totals}),
+            (Words{"no_place", "two_places", "no_record", "no_job", "no_end", "no_list", "counts",
+                   "totals"}));
 }
 
 TEST(Words, AValueThatIsNoEnumeratorIsUnknown) {
