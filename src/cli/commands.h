@@ -20,6 +20,7 @@ void add_change(CLI::App& app, Context& context);   ///< cancel, reschedule, run
 void add_dead(CLI::App& app, Context& context);     ///< dead ls, dead replay, dead purge.
 void add_control(CLI::App& app, Context& context);  ///< pause, resume, recover.
 void add_library(CLI::App& app, Context& context);  ///< library show, library load.
+void add_doctor(CLI::App& app, Context& context);
 void add_version(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
 void add_demo(CLI::App& app, Context& context);

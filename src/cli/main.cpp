@@ -31,6 +31,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_dead(app, context);
   add_control(app, context);
   add_library(app, context);
+  add_doctor(app, context);
   add_version(app, context);
   add_bench(app, context);
   add_demo(app, context);
