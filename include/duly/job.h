@@ -185,6 +185,7 @@ struct QueueStats {
   std::uint64_t ready = 0;
   std::uint64_t active = 0;
   std::uint64_t dead = 0;
+  std::uint64_t dead_percent = 0;          ///< Of the limit of dead letters that is nearer.
   std::uint64_t done = 0;                  ///< Kept done jobs.
   std::optional<SystemTime> oldest_due{};  ///< Due time of the first waiting job.
   struct Totals {

@@ -86,6 +86,7 @@ Json stats_json(const QueueStats& stats) {
           {"ready", stats.ready},
           {"active", stats.active},
           {"dead", stats.dead},
+          {"dead_percent", stats.dead_percent},
           {"done", stats.done},
           {"oldest_due_ms", time_json(stats.oldest_due)},
           {"is_paused", stats.is_paused},

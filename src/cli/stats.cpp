@@ -12,6 +12,7 @@
 #include "src/cli/stop_signals.h"
 #include "src/cli/table.h"
 #include "src/core/bytes.h"
+#include "src/core/dead_letters.h"
 
 namespace duly::cli {
 namespace {
@@ -44,7 +45,9 @@ Cell count_cell(std::uint64_t count, Colour colour = Colour::plain) {
 
 std::string state_note(const QueueStats& stats) {
   if (stats.is_paused) return " (paused)";
-  return stats.is_stopped ? " (stopped: dead letters at their limit)" : "";
+  if (stats.is_stopped) return " (stopped: dead letters at their limit)";
+  if (stats.dead_percent < core::kManyDeadLetters) return "";
+  return " (dead letters at " + std::to_string(stats.dead_percent) + "% of their limit)";
 }
 
 std::string table_of(const std::vector<QueueStats>& all) {

@@ -126,6 +126,7 @@ std::uint64_t* total(QueueStats& stats, std::string_view name) {
   if (name == "active") return &stats.active;
   if (name == "dead") return &stats.dead;
   if (name == "done") return &stats.done;
+  if (name == "dead_percent") return &stats.dead_percent;
   return nullptr;
 }
 

@@ -99,11 +99,17 @@ function keep.trim_if_needed(q, now)
   end
 end
 
--- Whether claims stand still because dead letters have reached their limit, and none may be dropped.
-function keep.is_full(q)
+-- How full the dead letters are, in percent of the limit that is nearer, and whether claims stand still because they are
+-- at it and none may be dropped.
+function keep.fill(q)
   local limits = keep.limits(q)
-  return limits.dead_refuse == 1 and
-    (redis.call('ZCARD', q.dead) >= limits.dead_count or keep.size(q, 'dead') >= limits.dead_bytes)
+  local share = math.max(redis.call('ZCARD', q.dead) / limits.dead_count, keep.size(q, 'dead') / limits.dead_bytes)
+  return math.floor(100 * share), limits.dead_refuse == 1 and share >= 1
+end
+
+function keep.is_full(q)
+  local _, is_full = keep.fill(q)
+  return is_full
 end
 
 -- Sets the limits that are given, and tells all.

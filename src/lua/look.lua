@@ -223,10 +223,11 @@ function duly.stats(keys, argv)
   end
   local count, ready = redis.call('ZCARD', q.due), waiting.count_due(q, now)
   local dead, done = redis.call('ZCARD', q.dead), redis.call('ZCARD', q.done)
-  local due = waiting.head(q)
+  local due, fill, is_full = waiting.head(q), keep.fill(q)
   local row = { 'now_ms', now, 'scheduled', count - ready, 'ready', ready,
     'active', math.max(0, redis.call('HLEN', q.jobs) - count - dead - done), 'dead', dead, 'done', done,
-    'oldest_due_ms', due and string.format('%.0f', due) or '', 'stopped', keep.is_full(q) and 1 or 0 }
+    'oldest_due_ms', due and string.format('%.0f', due) or '', 'stopped', is_full and 1 or 0,
+    'dead_percent', fill }
   local meta = redis.call('HGETALL', q.meta)
   for i = 1, #meta do
     row[#row + 1] = meta[i]

@@ -46,7 +46,10 @@ void Upkeep::look_later(milliseconds least, milliseconds most) {
   const milliseconds wait{
       std::uniform_int_distribution<std::int64_t>(least.count(), most.count())(random_)};
   timer_->arm(steady_clock::now() + wait, [this] {
-    for (const QueueName& queue : queues_) look(queue);
+    for (const QueueName& queue : queues_) {
+      look(queue);
+      look_at_dead_letters(queue);
+    }
     look_later(kLeastWait, kMostWait);
   });
 }
@@ -61,6 +64,17 @@ void Upkeep::look(const QueueName& queue) {
                                             result.value().findings.front().what +
                                             ", expected equal counts; looking for the damage");
         repair(queue);
+      });
+}
+
+void Upkeep::look_at_dead_letters(const QueueName& queue) {
+  shared_->engine->stats(
+      queue, shared_->deadline(),
+      [this, queue, weak = std::weak_ptr(alive_)](const Result<QueueStats>& result) {
+        if (weak.expired() || !result.ok()) return;
+        if (const auto text = dead_letters_[queue].look(result.value())) {
+          shared_->log(LogLevel::warning, *text);
+        }
       });
 }
 

@@ -71,9 +71,11 @@ TEST_P(EngineLimits, B55_WithRefuseNothingIsLostAndTheQueueSaysWhyItStands) {
   mail().put({.id = "waits"_id});
 
   EXPECT_TRUE(mail().stats().is_stopped);
+  EXPECT_EQ(mail().stats().dead_percent, 100U);
   EXPECT_THAT(mail().claim_many(), IsEmpty());
   EXPECT_EQ(mail().stats().dead, 2U);
   mail().purge("a"_id);
+  EXPECT_EQ(mail().stats().dead_percent, 50U);
   EXPECT_FALSE(mail().stats().is_stopped);
   EXPECT_THAT(ids_of(mail().claim_many()), ElementsAre("waits"_id));
 }

@@ -161,6 +161,11 @@ std::uint64_t ModelQueue::kept_bytes(JobState state) const {
   return bytes;
 }
 
+std::uint64_t ModelQueue::dead_percent() const {
+  return std::max(100 * by_end(JobState::dead).size() / limits_.dead_count,
+                  100 * kept_bytes(JobState::dead) / limits_.dead_bytes);
+}
+
 bool ModelQueue::is_full() const {
   return limits_.dead_at_limit == QueueLimits::AtLimit::refuse &&
          (by_end(JobState::dead).size() >= limits_.dead_count ||
@@ -290,6 +295,7 @@ QueueStats ModelQueue::stats() const {
   QueueStats stats{.queue = name_,
                    .is_paused = is_paused_,
                    .is_stopped = is_full(),
+                   .dead_percent = dead_percent(),
                    .oldest_due = head(),
                    .totals = totals_};
   for (const auto& [id, job] : jobs_) {

@@ -89,6 +89,7 @@ class ModelQueue {
   [[nodiscard]] std::vector<std::pair<SystemTime, LeaseToken>> leases_by_end() const;
   [[nodiscard]] std::vector<std::pair<SystemTime, JobId>> by_end(JobState state) const;
   [[nodiscard]] std::uint64_t kept_bytes(JobState state) const;
+  [[nodiscard]] std::uint64_t dead_percent() const;
   [[nodiscard]] bool is_full() const;
   std::uint64_t trim(JobState state, std::uint64_t count, std::uint64_t bytes, Milliseconds age);
   void trim();
