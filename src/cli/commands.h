@@ -21,6 +21,7 @@ void add_dead(CLI::App& app, Context& context);     ///< dead ls, dead replay, d
 void add_control(CLI::App& app, Context& context);  ///< pause, resume, recover.
 void add_limits(CLI::App& app, Context& context);
 void add_library(CLI::App& app, Context& context);  ///< library show, library load.
+void add_doctor(CLI::App& app, Context& context);
 void add_version(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
 void add_demo(CLI::App& app, Context& context);

@@ -32,6 +32,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_control(app, context);
   add_limits(app, context);
   add_library(app, context);
+  add_doctor(app, context);
   add_version(app, context);
   add_bench(app, context);
   add_demo(app, context);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "duly/connection.h"
@@ -29,6 +30,7 @@ struct Connection::Shared {
   redis::Io io;
   std::shared_ptr<redis::Topology> topology;
   std::shared_ptr<Engine> engine;
+  std::atomic<bool> is_policy_asked{false};  ///< By warn_of_eviction().
 };
 
 }  // namespace duly

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/client/examine.h"
+
 namespace duly {
 namespace {
 
@@ -143,6 +145,7 @@ void Claims::on_reply(const std::shared_ptr<Line>& line, std::size_t asked, Stea
   if (std::exchange(line->is_failing, false)) {
     shared_->log(LogLevel::info, "queue " + line->queue.text() + ": claims work again");
   }
+  warn_of_eviction(shared_);
   line->token = {};
   ClaimReply reply = std::move(result).value();
   // Redis's clock was read about half-way between the call and its answer.
