@@ -11,6 +11,11 @@ install(FILES LICENSE TYPE DOC)
 if(TARGET duly_tool)
   install(TARGETS duly_tool)
 endif()
+if(TARGET duly_texts)
+  install(FILES ${PROJECT_BINARY_DIR}/texts/duly DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${PROJECT_BINARY_DIR}/texts/_duly DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${PROJECT_BINARY_DIR}/texts/duly.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
 
 configure_package_config_file(cmake/duly-config.cmake.in duly-config.cmake
                               INSTALL_DESTINATION ${DULY_CMAKE_FOLDER})

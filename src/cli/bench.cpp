@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <iostream>
+#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -8,6 +8,7 @@
 #include "src/cli/bench/holder.h"
 #include "src/cli/commands.h"
 #include "src/cli/help.h"
+#include "src/cli/logging.h"
 #include "src/cli/table.h"
 #include "src/embedded/child.h"
 
@@ -94,8 +95,16 @@ void require_known(const std::vector<std::string>& names) {
   }
 }
 
+std::string summary_of(std::size_t figures, std::ptrdiff_t missed,
+                       std::chrono::steady_clock::duration time) {
+  return std::to_string(figures) + " figures in " +
+         std::to_string(std::chrono::round<std::chrono::seconds>(time).count()) + " s, " +
+         (missed == 0 ? "no target missed" : std::to_string(missed) + " targets missed");
+}
+
 int run(const Context& context, const BenchOptions& options) {
   require_known(options.names);
+  const auto begun_at = std::chrono::steady_clock::now();
   std::vector<Row> rows;
   Bench bench{.is_quick = options.is_quick,
               .server = options.server.empty() ? embedded::find_server() : options.server};
@@ -104,7 +113,7 @@ int run(const Context& context, const BenchOptions& options) {
     return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
   };
   bench.note = [&](const std::string& text) {
-    if (!context.is_quiet) std::cerr << "bench: " << text << "\n";
+    if (!context.is_quiet) notice("bench: " + text);
   };
   bench.report = [&](Row row) {
     if (context.is_json) {
@@ -117,9 +126,11 @@ int run(const Context& context, const BenchOptions& options) {
     if (std::any_of(group.names.begin(), group.names.end(), bench.wants)) group.measure(bench);
   }
   if (!context.is_json) print(table_of(rows));
-  const bool is_missed = std::any_of(rows.begin(), rows.end(),
-                                     [](const Row& row) { return !row.is_met.value_or(true); });
-  return options.is_checked && is_missed ? 1 : 0;
+  const auto missed = std::count_if(rows.begin(), rows.end(),
+                                    [](const Row& row) { return !row.is_met.value_or(true); });
+  flush_output();
+  bench.note(summary_of(rows.size(), missed, std::chrono::steady_clock::now() - begun_at));
+  return options.is_checked && missed > 0 ? 1 : 0;
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iostream>
 #include <memory>
 #include <thread>
 
@@ -9,6 +8,7 @@
 #include "src/cli/due_text.h"
 #include "src/cli/help.h"
 #include "src/cli/job_text.h"
+#include "src/cli/logging.h"
 #include "src/cli/output.h"
 #include "src/core/bytes.h"
 #include "src/core/check.h"
@@ -64,7 +64,7 @@ int claim_and_print(const Context& context, const Given& given) {
   }
   if (jobs.empty() && !context.is_json && !context.is_quiet) {
     flush_output();
-    std::cerr << "duly: no job of " << given.queue.text() << " is due\n";
+    notice("no job of " + given.queue.text() + " is due");
   }
   return 0;
 }

@@ -22,6 +22,7 @@ void add_control(CLI::App& app, Context& context);  ///< pause, resume, recover.
 void add_limits(CLI::App& app, Context& context);
 void add_library(CLI::App& app, Context& context);  ///< library show, library load.
 void add_doctor(CLI::App& app, Context& context);
+void add_self(CLI::App& app, Context& context);  ///< completion, man.
 void add_version(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
 void add_demo(CLI::App& app, Context& context);

@@ -1,7 +1,5 @@
 #include "src/cli/context.h"
 
-#include <iostream>
-
 #include "src/cli/logging.h"
 #include "src/cli/terminal.h"
 
@@ -27,8 +25,8 @@ Connection Context::connect(LogLevel least) const {
   const bool tells = is_private(options) && !is_quiet && !is_json && is_terminal(Stream::err);
   Connection opened(std::move(options));
   if (tells) {
-    std::cerr << "duly: using a private Redis, " << opened.address()
-              << "; --redis or DULY_REDIS leads elsewhere\n";
+    notice("using a private Redis, " + opened.address() +
+           "; --redis or DULY_REDIS leads elsewhere");
   }
   return opened;
 }

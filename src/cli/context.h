@@ -16,6 +16,7 @@ inline constexpr int kNothingChanged = 7;
 struct Context {
   ConnectionOptions connection{};
   std::optional<Milliseconds> timeout{};
+  std::optional<std::string> log{};  ///< The form of log lines; read before all else.
   bool is_json = false;
   bool is_quiet = false;
 

@@ -1,12 +1,12 @@
 #include "src/cli/job_list.h"
 
 #include <algorithm>
-#include <iostream>
 
 #include "duly/admin.h"
 #include "src/cli/due_text.h"
 #include "src/cli/job_state.h"
 #include "src/cli/job_text.h"
+#include "src/cli/logging.h"
 #include "src/cli/output.h"
 #include "src/cli/table.h"
 #include "src/core/bytes.h"
@@ -98,7 +98,7 @@ int print_jobs(const Context& context, const JobList& list) {
   for (const JobState state : list.states) printer.print_state(state);
   if (printer.has_more() && !context.is_quiet && !context.is_json) {
     flush_output();
-    std::cerr << "duly: there are more; --most N or --all shows them\n";
+    notice("there are more; --most N or --all shows them");
   }
   return 0;
 }

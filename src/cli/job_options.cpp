@@ -25,8 +25,8 @@ void JobOptions::add_to(CLI::App& command) {
              "The first run counts [20]");
   add_duration(command, "--lease", lease_, "Overrides the claimer's lease");
   add_duration(command, "--attempt-timeout", timeout_, "Limit of one attempt [30m]");
-  add_text(command, "--backoff", backoff_kind_, "exponential or fixed [exponential]")
-      ->type_name("KIND");
+  add_text(command, "--backoff", backoff_kind_, "How the wait between attempts grows [exponential]")
+      ->type_name("exponential|fixed");
   add_duration(command, "--backoff-base", backoff_base_, "Wait after the first failure [10s]");
   add_duration(command, "--backoff-cap", backoff_cap_, "Longest wait [6h]");
   add_fraction(command, "--backoff-factor", backoff_factor_, "Growth from wait to wait [2]");

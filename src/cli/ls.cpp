@@ -36,8 +36,8 @@ void add_ls(CLI::App& app, Context& context) {
   CLI::App* const command = app.add_subcommand("ls", "List the jobs of a queue");
   command->group(kLook);
   add_queue(*command, given->queue);
-  add_text(*command, "--state", given->state, "scheduled, ready, active, dead or done [all]")
-      ->type_name("STATE");
+  add_text(*command, "--state", given->state, "Only of this state [all]")
+      ->type_name("scheduled|ready|active|dead|done");
   CLI::Option* const most =
       add_number(*command, "--most", given->most, {1, UINT32_MAX}, "So many of each state [100]");
   command->add_flag("--all", given->is_all, "However many there are")->excludes(most);

@@ -33,6 +33,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_limits(app, context);
   add_library(app, context);
   add_doctor(app, context);
+  add_self(app, context);
   add_version(app, context);
   add_bench(app, context);
   add_demo(app, context);
@@ -49,6 +50,8 @@ void add_global_options(CLI::App& app, Context& context) {
   app.add_option("--ca", connection.ca_file, "TLS: certificates to trust")->type_name("FILE");
   app.add_option("--cert", connection.certificate_file, "TLS: our certificate")->type_name("FILE");
   app.add_option("--key", connection.key_file, "TLS: our key")->type_name("FILE");
+  add_text(app, "--log", context.log, "Form of log lines on standard error [text]")
+      ->type_name("text|json");
   app.add_flag("-q,--quiet", context.is_quiet, "No notices, no progress, no log lines");
 }
 
@@ -61,10 +64,26 @@ bool wants_json(int argc, char** argv) {
   return false;
 }
 
+/// The form of log lines, likewise; text if it is a wrong one, which the parser will say.
+LogForm wanted_log_form(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--") break;
+    if (word == "--log=json") return LogForm::json;
+    if (word == "--log" && i + 1 < argc && std::string_view(argv[i + 1]) == "json") {
+      return LogForm::json;
+    }
+  }
+  return LogForm::text;
+}
+
 int report(const Error& error, bool is_json, const std::string& hint = {}) {
   if (is_json) {
     const Json body{{"code", to_string(error.code())}, {"message", error.what()}};
     std::cerr << to_text(Json{{"error", body}}) << "\n";
+  } else if (log_form() == LogForm::json) {
+    log_event(LogLevel::error, "error",
+              {{"code", to_string(error.code())}, {"message", error.what()}}, error.what());
   } else {
     std::cerr << "duly: " << core::printable(error.what()) << "\n";
     if (!hint.empty()) std::cerr << hint << "\n";
@@ -73,6 +92,7 @@ int report(const Error& error, bool is_json, const std::string& hint = {}) {
 }
 
 int run(int argc, char** argv) {
+  set_up_logging(wanted_log_form(argc, argv));
   const bool is_json = wants_json(argc, argv);
   Context context;
   CLI::App app{"Delayed jobs on Redis: put a job with a delay, claim it when it is due.", "duly"};
@@ -81,6 +101,7 @@ int run(int argc, char** argv) {
   add_commands(app, context);
   try {
     app.parse(argc, argv);
+    if (context.log) parse_log_form(*context.log);
     if (!context.takes_signals) unblock_stop_signals();
     const int status = context.run();
     flush_output();
@@ -106,6 +127,5 @@ int main(int argc, char** argv) {
   duly::cli::block_stop_signals();
   std::signal(SIGPIPE, SIG_IGN);  // A reader that goes away is an error of the write, not our end.
   duly::cli::open_missing_streams();
-  duly::cli::set_up_logging();
   return duly::cli::run(argc, argv);
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "src/cli/logging.h"
 #include "src/cli/terminal.h"
 
 namespace duly::cli {
@@ -19,7 +20,7 @@ constexpr std::chrono::seconds kLines{2};
 
 Progress::Progress(Show show, std::optional<std::uint64_t> bytes)
     : show_(show),
-      is_in_place_(is_terminal(Stream::err)),
+      is_in_place_(is_terminal(Stream::err) && log_form() == LogForm::text),
       bytes_(bytes),
       begun_at_(steady_clock::now()),
       next_at_(is_in_place_ ? begun_at_ + kInPlace : begun_at_ + kLines) {}
@@ -36,7 +37,7 @@ void Progress::update(std::uint64_t jobs, std::uint64_t bytes_done) {
     is_shown_ = true;
   } else {
     next_at_ = now + kLines;
-    std::cerr << "duly: " << text(jobs, bytes_done) << "\n";
+    notice(text(jobs, bytes_done));
   }
 }
 

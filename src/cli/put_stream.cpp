@@ -2,13 +2,13 @@
 
 #include <deque>
 #include <future>
-#include <iostream>
 #include <utility>
 #include <vector>
 
 #include "duly/client.h"
 #include "src/cli/job_text.h"
 #include "src/cli/line_reader.h"
+#include "src/cli/logging.h"
 #include "src/cli/ndjson.h"
 #include "src/cli/output.h"
 #include "src/cli/progress.h"
@@ -80,7 +80,7 @@ class Streamer {
     settle_all();
     progress_.clear();
     flush_output();
-    if (!context_.is_quiet) std::cerr << "duly: " << summary() << "\n";
+    if (!context_.is_quiet) notice(summary());
     return status();
   }
 
@@ -157,7 +157,7 @@ class Streamer {
 
   void say(std::uint64_t line, const Error& error) {
     progress_.clear();
-    std::cerr << "duly: line " << line << ": " << core::printable(error.what()) << "\n";
+    notice("line " + std::to_string(line) + ": " + core::printable(error.what()));
   }
 
   static void print_result(std::uint64_t line, const PutResult& result) {

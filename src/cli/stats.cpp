@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iostream>
 #include <memory>
 
 #include "duly/admin.h"
@@ -8,6 +7,7 @@
 #include "src/cli/due_text.h"
 #include "src/cli/help.h"
 #include "src/cli/job_text.h"
+#include "src/cli/logging.h"
 #include "src/cli/output.h"
 #include "src/cli/stop_signals.h"
 #include "src/cli/table.h"
@@ -70,7 +70,7 @@ std::string table_of(const std::vector<QueueStats>& all) {
                count_cell(totals.acked),
                count_cell(totals.failed),
                {mean_lateness(totals)},
-               {stats.oldest_due ? from_now(*stats.oldest_due) : "-"}});
+               {stats.oldest_due ? due_text(*stats.oldest_due) : "-"}});
   }
   return table.take_text();
 }
@@ -92,7 +92,7 @@ void watch_round(const Context& context, Admin& admin, const Given& given) {
     print_stats(context, all);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::unavailable && error.code() != ErrorCode::outcome_unknown) throw;
-    std::cerr << "duly: " << core::printable(error.what()) << "\n";
+    notice(core::printable(error.what()));
   }
 }
 
@@ -145,7 +145,7 @@ void add_stats(CLI::App& app, Context& context) {
   duly stats mail --json
   duly stats --watch --every 500ms
 
-LATENESS is the mean of claim minus due; counts are split by the clock of Redis.
+LATENESS is the mean of claim minus due, or minus put if it was due before; counts are split by the clock of Redis.
 )");
   context.on(stats, [&context, given] {
     return given->is_watch ? watch(context, *given) : show_stats(context, *given);

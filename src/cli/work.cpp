@@ -1,8 +1,7 @@
-#include <spdlog/spdlog.h>
-
 #include <cstring>
 #include <iostream>
 #include <memory>
+#include <thread>
 
 #include "duly/worker.h"
 #include "src/cli/arguments.h"
@@ -13,6 +12,7 @@
 #include "src/cli/job_text.h"
 #include "src/cli/output.h"
 #include "src/cli/stop_signals.h"
+#include "src/cli/work_log.h"
 #include "src/core/bytes.h"
 #include "src/core/check.h"
 
@@ -68,24 +68,6 @@ void run_command(const std::string& command, Attempt& attempt, RunningChildren& 
   throw std::runtime_error(error_text(end));
 }
 
-void log_finished(const WorkerOptions::Report& report) {
-  const auto in_ms = [](std::chrono::nanoseconds time) {
-    return std::chrono::duration<double, std::milli>(time).count();
-  };
-  const bool is_good = report.outcome == LeaseOutcome::acked;
-  spdlog::log(is_good ? spdlog::level::info : spdlog::level::warn,
-              "{} queue={} id={} type={} attempt={}/{} run={:.1f}ms late={:.1f}ms{}{}",
-              to_string(report.outcome), report.job.queue.text(), report.job.id.text(),
-              report.job.type.empty() ? "-" : core::printable(report.job.type), report.job.attempt,
-              report.job.max_attempts, in_ms(report.run_time), in_ms(report.lateness),
-              report.error.empty() ? "" : " error=", core::printable(report.error));
-}
-
-void log_summary(const WorkerStats& stats) {
-  spdlog::info("stopped: {} acked, {} failed, {} dead, {} released, {} leases lost", stats.acked,
-               stats.failed, stats.died, stats.released, stats.lease_lost);
-}
-
 int work(const Context& context, const Given& given) {
   if (given.lease) core::require(core::check_lease(*given.lease));
   WorkerOptions options;
@@ -93,25 +75,33 @@ int work(const Context& context, const Given& given) {
   options.concurrency = given.concurrency.value_or(options.concurrency);
   options.lease = given.lease.value_or(options.lease);
   options.grace = given.grace.value_or(options.grace);
-  if (!context.is_quiet) options.on_finished = log_finished;
+  WorkLog log;
+  if (!context.is_quiet) {
+    options.on_finished = [&log](const WorkerOptions::Report& report) { log.finished(report); };
+  }
 
   RunningChildren running;
-  Worker worker(context.connect(LogLevel::info), options);
-  worker.handle(
-      "", [&given, &running](Attempt& attempt) { run_command(given.command, attempt, running); });
+  WorkerStats stats;
   {
-    // Not run_until_signal(): a signal of the first milliseconds is kept for this thread.
-    const StopSignals signals([&worker](int number) {
-      if (number == 1) {
-        worker.stop();
-      } else {
-        worker.stop_now();
-      }
-    });
-    worker.run();
-    running.kill_all();  // What was given up must not go on beside its next attempt.
-  }
-  if (!context.is_quiet) log_summary(worker.stats());
+    Worker worker(context.connect(LogLevel::info), options);
+    worker.handle(
+        "", [&given, &running](Attempt& attempt) { run_command(given.command, attempt, running); });
+    {
+      // Not run_until_signal(): a signal of the first milliseconds is kept for this thread.
+      const StopSignals signals([&worker](int number) {
+        if (number == 1) {
+          worker.stop();
+        } else {
+          worker.stop_now();
+        }
+      });
+      const auto watcher = context.is_quiet ? std::jthread{} : log.watch(worker);
+      worker.run();
+      running.kill_all();  // What was given up must not go on beside its next attempt.
+    }
+    stats = worker.stats();
+  }  // Now the last report has been logged.
+  if (!context.is_quiet) log.summary(stats);
   return 0;
 }
 

@@ -14,9 +14,10 @@ TEST_F(CliUsage, HelpTeachesEveryCommand) {
   EXPECT_EQ(top.status, 0);
   EXPECT_NE(top.out.find("Exit status:"), std::string::npos);
   for (const std::string command :
-       {"put",   "claim",  "ack",     "fail",    "release",    "extend",  "work", "show",
-        "ls",    "queues", "stats",   "cancel",  "reschedule", "run-now", "edit", "dead",
-        "pause", "resume", "recover", "library", "version",    "bench"}) {
+       {"put",   "claim",  "ack",        "fail",   "release", "extend",     "work",
+        "show",  "ls",     "queues",     "stats",  "cancel",  "reschedule", "run-now",
+        "edit",  "dead",   "pause",      "resume", "recover", "library",    "version",
+        "bench", "doctor", "completion", "man"}) {
     EXPECT_NE(top.out.find("\n  " + command + " "), std::string::npos) << command;
     const ProgramEnd end = run_program({binary(), command, "--help"});
     EXPECT_EQ(end.status, 0);

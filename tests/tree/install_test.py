@@ -55,6 +55,10 @@ class Installed(unittest.TestCase):
     def test_pkg_config_static_does_too(self):
         self.assertEqual(self.compiled_by_hand("--static"), EXPECTED)
 
+    def test_completion_and_manual_page_are_there(self):
+        for name in ("bash-completion/completions/duly", "zsh/site-functions/_duly", "man/man1/duly.1"):
+            self.assertIn("doctor", (self.prefix / "share" / name).read_text(), name)
+
     def test_pkg_config_knows_the_version(self):
         self.assertEqual(self.pkg_config("--modversion"), [VERSION])
 
