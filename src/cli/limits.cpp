@@ -98,7 +98,7 @@ void add_limits(CLI::App& app, Context& context) {
   add_duration(*command, "--dead-age", given->dead_age, "How long they stay; 0s: no limit");
   add_text(*command, "--dead-at-limit", given->at_limit,
            "drop: the oldest go. refuse: claims stop until some are replayed or purged")
-      ->type_name("WHAT");
+      ->type_name("drop|refuse");
   add_duration(*command, "--done-age", given->done_age, "How long done jobs are kept; 0s: not");
   add_number(*command, "--done-count", given->done_count, kCount, "Done jobs");
   add_number(*command, "--done-bytes", given->done_bytes, kCount, "Their bytes");
