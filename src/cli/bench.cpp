@@ -97,9 +97,8 @@ void require_known(const std::vector<std::string>& names) {
 
 std::string summary_of(std::size_t figures, std::ptrdiff_t missed,
                        std::chrono::steady_clock::duration time) {
-  return std::to_string(figures) + " figures in " +
-         std::to_string(std::chrono::round<std::chrono::seconds>(time).count()) + " s, " +
-         (missed == 0 ? "no target missed" : std::to_string(missed) + " targets missed");
+  return "figures: " + std::to_string(figures) + ", targets missed: " + std::to_string(missed) +
+         ", time: " + std::to_string(std::chrono::round<std::chrono::seconds>(time).count()) + " s";
 }
 
 int run(const Context& context, const BenchOptions& options) {

@@ -29,7 +29,7 @@ std::string action_of(const OptionSyntax& option) {
   if (option.value == "FILE" || option.value == "BIN") return "_files";
   if (option.value == "DIR") return "_files -/";
   if (option.names.front() == "QUEUE") return "_duly_queues";
-  return " ";
+  return "_duly_any";
 }
 
 std::string specs_of(const CommandSyntax& command, const std::string& indent) {
@@ -91,6 +91,11 @@ constexpr auto kQueues = R"zsh(_duly_queues() {
   [[ -n $DULY_REDIS ]] || return 1
   local -a queues=(${(f)"$(duly --quiet --timeout 500ms queues 2>/dev/null)"})
   compadd -a queues
+}
+
+# Nothing to offer; options still are.
+_duly_any() {
+  return 1
 }
 
 )zsh";

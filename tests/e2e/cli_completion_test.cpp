@@ -68,30 +68,32 @@ TEST_F(CliCompletion, BashCompletesQueuesWhereAServerIsNamed) {
   EXPECT_EQ(bash({"stats", ""}), Words{});
 }
 
-/// A zsh on a terminal of its own (its zpty) is given the line and a tab.
+/// A zsh on a terminal of its own (its zpty) is given each line and a tab; `duly` then prints what
+/// has become of it.
 TEST_F(CliCompletion, ZshCompletesCommandsOptionsAndValues) {
-  const std::string script = R"(
+  const std::string script = R"zsh(
     zmodload zsh/zpty
     zpty shell "zsh -f -i"
-    zpty -w shell "PS1= PATH=$2:$PATH; stty -echo; autoload -Uz compinit; compinit -D -u"
-    zpty -w shell "source <(duly completion zsh); bindkey '^I' complete-word; setopt no_list_beep"
-    zpty -w shell "duly() { print -r -- \"GOT[\$*]\" }"
-    zpty -w -n shell "$3"$'\t\n'
-    while zpty -r shell text; do
-      if [[ $text == *'GOT['*']'* ]]; then print -r -- "${${text##*GOT\[}%%\]*}"; break; fi
+    zpty -w shell "PS1= PATH=$1:\$PATH; stty -echo; autoload -Uz compinit; compinit -D -u"
+    zpty -w shell "source <(duly completion zsh); bindkey '^I' complete-word"
+    zpty -w shell "duly() { print -r -- \"GO\"\"T[\$*]\" }"
+    for typed in "${@:2}"; do
+      zpty -w -n shell "$typed"$'\t\n'
+      while zpty -r shell text; do
+        if [[ $text == *'GOT['*']'* ]]; then print -r -- "${${text##*GOT\[}%%\]*}"; break; fi
+      done
     done
     zpty -d shell
-  )";
-  const auto zsh = [&](const std::string& typed) {
-    const ProgramEnd end = run_program(
-        {"timeout", "20", "zsh", "-f", "-c", script, "zsh", binary(), DULY_BINARY_DIR, typed},
-        {.environment = {{"DULY_REDIS", ""}, {"TERM", "dumb"}}});
-    return end.out + end.err;
-  };
-  EXPECT_EQ(zsh("duly resc"), "reschedule\n");
-  EXPECT_EQ(zsh("duly dead rep"), "dead replay\n");
-  EXPECT_EQ(zsh("duly put mail --attempt-t"), "put mail --attempt-timeout=\n");
-  EXPECT_EQ(zsh("duly ls mail --state sch"), "ls mail --state scheduled\n");
+  )zsh";
+
+  const ProgramEnd end =
+      run_program({"timeout", "30", "zsh", "-f", "-c", script, "zsh", DULY_BINARY_DIR, "duly resc",
+                   "duly dead rep", "duly put mail --attempt-t", "duly ls mail --state sch"},
+                  {.environment = {{"DULY_REDIS", ""}, {"TERM", "dumb"}}});
+
+  EXPECT_EQ(end.out,
+            "reschedule\ndead replay\nput mail --attempt-timeout\nls mail --state scheduled\n")
+      << end.err;
 }
 
 TEST_F(CliCompletion, AnotherShellIsRefused) {
