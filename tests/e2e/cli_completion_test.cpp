@@ -50,7 +50,8 @@ TEST_F(CliCompletion, BashCompletesTheOptionsOfTheCommandAndThoseOfAll) {
 }
 
 TEST_F(CliCompletion, BashCompletesValuesThatAreGivenWords) {
-  EXPECT_EQ(bash({"ls", "mail", "--state", ""}), (Words{"scheduled", "ready", "active", "dead"}));
+  EXPECT_EQ(bash({"ls", "mail", "--state", ""}),
+            (Words{"scheduled", "ready", "active", "dead", "done"}));
   EXPECT_EQ(bash({"ls", "mail", "--state", "=", "s"}), Words{"scheduled"});
   EXPECT_EQ(bash({"put", "mail", "--backoff", "f"}), Words{"fixed"});
   EXPECT_EQ(bash({"put", "--log", ""}), (Words{"text", "json"}));

@@ -2,6 +2,7 @@
 #include <fstream>
 #include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "tests/e2e/cli_fixture.h"
@@ -141,6 +142,23 @@ TEST_F(CliDoctor, AUserWithTheDocumentedRightsHasThem) {
   EXPECT_EQ(report.at("rights").at("verdict"), "ok") << end.out;
   EXPECT_EQ(report.at("eviction").at("verdict"), "ok") << end.out;
   EXPECT_EQ(redis_.cli("DBSIZE"), "0");
+}
+
+TEST_F(CliDoctor, EveryDocumentedRightIsLookedAt) {
+  const ProgramEnd end = doctor_as("~duly:* &duly:* -@all +multi +exec +discard +auth +info");
+
+  const std::set<std::string> needless{"+multi", "+exec", "+discard", "+auth", "+info"};
+  std::set<std::string> documented;
+  std::istringstream rule(documented_rule());
+  for (std::string word; rule >> word;) {
+    if (word.starts_with('+') && !needless.contains(word)) documented.insert(word);
+  }
+  std::set<std::string> missed;
+  std::istringstream reason(report_of(end).at("rights").at("reason").get<std::string>());
+  for (std::string word; reason >> word;) {
+    if (word.starts_with('+')) missed.insert(word);
+  }
+  EXPECT_EQ(missed, documented);
 }
 
 TEST_F(CliDoctor, MissingRightsAreNamedByEitherWayOfAsking) {
