@@ -155,9 +155,9 @@ TEST(Outage, SaysAReasonAgainAfterAQuietMinute) {
 
   outage.failed("closed", begin + 60s);
 
-  EXPECT_EQ(said, (std::vector<std::string>{"redis: closed", "redis: connected again",
-                                            "redis: refused", "redis: connected again",
-                                            "redis: closed"}));
+  EXPECT_EQ(said,
+            (std::vector<std::string>{"redis: closed", "redis: connected again", "redis: refused",
+                                      "redis: connected again", "redis: closed"}));
 }
 
 }  // namespace
