@@ -32,9 +32,13 @@ class Attempt {
 
   [[nodiscard]] virtual const ActiveJob& job() const = 0;
 
-  /// Stop is asked when the worker shuts down for good, the lease is lost, or the timeout has
-  /// passed.
+  /// Stop is asked when the worker shuts down for good, the lease is lost, the timeout has passed,
+  /// or the job was cancelled.
   [[nodiscard]] virtual std::stop_token stop_token() const = 0;
+
+  /// Whether the job's cancel was asked for while it runs; known with the heartbeat, that is within
+  /// a third of the lease. The job does not run again, whatever the handler returns or throws.
+  [[nodiscard]] virtual bool is_cancelled() const = 0;
 
   /// Moves the end of this attempt's timeout to `timeout` from now; the lease follows by itself.
   virtual void extend(Milliseconds timeout) = 0;
@@ -66,6 +70,7 @@ struct WorkerStats {
   std::uint64_t failed = 0;  ///< Attempts, the last ones included.
   std::uint64_t died = 0;
   std::uint64_t released = 0;
+  std::uint64_t cancelled = 0;  ///< Dropped, as their cancel was asked for while they ran.
   std::uint64_t lease_lost = 0;
   std::uint64_t running = 0;
   std::uint64_t claims = 0;  ///< Claim calls sent.

@@ -40,8 +40,8 @@ function duly.recover(keys, argv)
   -- Writes.
   local head = wake.head(q)
   lease.repair(q, now)
-  local back, died = lease.recover(q, now, 250)
-  if back > died then
+  local back, waiting = lease.recover(q, now, 250)
+  if waiting > 0 then
     wake.after_put(q, head, now, now, now_us)
   end
   return { 'recovered', back }

@@ -18,6 +18,7 @@ class HandlerAttempt final : public Attempt {
       : task_(std::move(task)), on_moved_(std::move(on_moved)) {}
   [[nodiscard]] const ActiveJob& job() const override { return task_->job; }
   [[nodiscard]] std::stop_token stop_token() const override { return task_->stop.get_token(); }
+  [[nodiscard]] bool is_cancelled() const override { return task_->is_cancelled; }
   void extend(Milliseconds timeout) override {
     if (timeout < Milliseconds{1} || timeout > Limits::timeout) {
       throw Error(ErrorCode::invalid_argument, "timeout: " + std::to_string(timeout.count()) +

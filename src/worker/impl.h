@@ -72,7 +72,7 @@ struct Worker::Impl : std::enable_shared_from_this<Worker::Impl> {
   std::atomic<bool> was_run{false};
 
   struct Counters {
-    std::atomic<std::uint64_t> acked{0}, failed{0}, died{0}, released{0}, lease_lost{0}, running{0},
+    std::atomic<std::uint64_t> acked{0}, failed{0}, died{0}, released{0}, cancelled{0}, lease_lost{0}, running{0},
         claims{0};
   } counters;
 };

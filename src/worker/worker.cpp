@@ -57,6 +57,11 @@ void Worker::Impl::start() {
                                 [this](const TaskPtr& task) {
                                   task->stop.request_stop();
                                   confirm(task, LeaseOutcome::lease_lost, "lease lost");
+                                },
+                            .on_cancelled =
+                                [](const TaskPtr& task) {
+                                  task->is_cancelled = true;
+                                  task->stop.request_stop();
                                 }});
   claims = std::make_unique<Claims>(
       shared, options,
@@ -149,6 +154,9 @@ void Worker::Impl::confirm(const TaskPtr& task, LeaseOutcome outcome, const std:
       break;
     case LeaseOutcome::released:
       ++counters.released;
+      break;
+    case LeaseOutcome::cancelled:
+      ++counters.cancelled;
       break;
     case LeaseOutcome::lease_lost:
       ++counters.lease_lost;
@@ -270,6 +278,7 @@ WorkerStats Worker::stats() const {
           .failed = counters.failed,
           .died = counters.died,
           .released = counters.released,
+          .cancelled = counters.cancelled,
           .lease_lost = counters.lease_lost,
           .running = counters.running,
           .claims = counters.claims};

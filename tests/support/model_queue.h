@@ -24,7 +24,7 @@ class ModelQueue {
   LeaseOutcome ack(const Held& held);
   LeaseOutcome fail(const Held& held, const Failure& failure);
   LeaseOutcome release(const Held& held);
-  LeaseOutcome extend(const Held& held, Milliseconds lease);
+  ExtendResult extend(const Held& held, Milliseconds lease);
   std::uint64_t recover();
 
   ChangeOutcome cancel(const JobId& id);
@@ -60,6 +60,7 @@ class ModelQueue {
     std::uint32_t lost_leases = 0;
     std::optional<SystemTime> last_failed_at{};
     std::string last_error{};
+    bool is_cancel_asked = false;  // of active jobs
   };
   struct Lease {
     SystemTime ends_at{};
@@ -89,6 +90,7 @@ class ModelQueue {
   void stop_waiting(Job& job);
   void bury(Job& job, DeadReason reason);
   bool take_out(const Held& held);
+  void drop_cancelled(const JobId& id);
   void lose_lease(Job& job, SystemTime ended_at);
   std::pair<std::uint64_t, std::uint64_t> recover_expired();
   [[nodiscard]] ActiveJob hand_over(const Job& job, const LeaseToken& token, SystemTime due_at,
