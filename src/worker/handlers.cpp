@@ -36,7 +36,12 @@ class HandlerAttempt final : public Attempt {
 
 }  // namespace
 
-void Worker::Impl::run_task(const TaskPtr& task) {
+bool Worker::Impl::run_task(const TaskPtr& task) {
+  if (task->fate != Task::Fate::open) {  // Its lease was lost while it waited here.
+    task->leave_seat(Task::Seat::left);
+    hand_in({.task = task});
+    return true;
+  }
   const SteadyTime now = steady_clock::now();
   const auto redis_now = task->claimed_at_redis.time_since_epoch() + (now - task->claimed_at);
   task->lateness = redis_now - task->job.due_at.time_since_epoch();
@@ -46,7 +51,9 @@ void Worker::Impl::run_task(const TaskPtr& task) {
   TaskEnd end = run_handler(task);
   --counters.running;
   task->ended_at = steady_clock::now();
+  const bool goes_on = task->leave_seat(Task::Seat::left);
   hand_in(std::move(end));
+  return goes_on;
 }
 
 TaskEnd Worker::Impl::run_handler(const TaskPtr& task) {
