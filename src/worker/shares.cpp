@@ -30,7 +30,7 @@ const std::vector<std::size_t>& Shares::part(std::size_t room, const std::vector
   for (; room > 0; --room) {
     std::size_t next = queues_.size();
     for (std::size_t i = 0; i < queues_.size(); ++i) {
-      if (demand[i] == Demand::none || grants_[i] == Limits::piece) continue;
+      if (demand[i] == Demand::none) continue;
       if (room <= all_held_back - held_back_[i]) continue;  // The rest is for others.
       if (next == queues_.size() || is_before(i, next)) next = i;
     }
@@ -42,7 +42,8 @@ const std::vector<std::size_t>& Shares::part(std::size_t room, const std::vector
     }
   }
   for (std::size_t i = 0; i < queues_.size(); ++i) {
-    if (demand[i] == Demand::asked) grants_[i] = 0;  // Kept until its claim is answered.
+    // What is beyond a claim, or has one under way, is kept for its next claim.
+    grants_[i] = demand[i] == Demand::waiting ? std::min(grants_[i], Limits::piece) : 0;
   }
   return grants_;
 }
