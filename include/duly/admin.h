@@ -50,7 +50,9 @@ class Admin {
   /// all.
   JobPage list(const QueueName& queue, JobState state, ListOptions options = {});
 
-  /// Drops a scheduled or ready job.
+  /// Drops a scheduled or ready job. Of an active one, `asked`: its handler is asked to stop with
+  /// the next heartbeat (a third of the lease at most), and the job does not run again, whatever
+  /// its handler returns or throws, and also if its lease is lost.
   ChangeOutcome cancel(const QueueName& queue, const JobId& id);
   std::vector<ChangeOutcome> cancel(const QueueName& queue, const std::vector<JobId>& ids);
 

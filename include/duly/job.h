@@ -132,6 +132,8 @@ enum class LeaseOutcome {
   dead,    ///< The failure was the last one.
   released,
   extended,
+  cancelled,   ///< Its cancel was asked for. fail, release: the job is gone, it does not run again.
+               ///< extend: the lease is longer, but stop working on the job and fail or ack it.
   lease_lost,  ///< The token is not the job's current one; nothing has changed.
 };
 std::string_view to_string(LeaseOutcome outcome);
@@ -139,8 +141,10 @@ std::string_view to_string(LeaseOutcome outcome);
 /// What cancel, reschedule, run now, edit, replay and purge say about one job.
 enum class ChangeOutcome {
   done,         ///< As asked.
+  asked,        ///< Cancel of an active job: whoever runs it learns it with the next heartbeat, and
+                ///< however the attempt ends, the job does not run again.
   not_found,    ///< No such job.
-  wrong_state,  ///< The job is not in a state that allows it (say: cancel of an active job).
+  wrong_state,  ///< The job is not in a state that allows it (say: edit of an active job).
 };
 std::string_view to_string(ChangeOutcome outcome);
 

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "duly/connection.h"
@@ -32,9 +34,13 @@ class Attempt {
 
   [[nodiscard]] virtual const ActiveJob& job() const = 0;
 
-  /// Stop is asked when the worker shuts down for good, the lease is lost, or the timeout has
-  /// passed.
+  /// Stop is asked when the worker shuts down for good, the lease is lost, the timeout has passed,
+  /// or the job was cancelled.
   [[nodiscard]] virtual std::stop_token stop_token() const = 0;
+
+  /// Whether the job's cancel was asked for while it runs; known with the heartbeat, that is within
+  /// a third of the lease. The job does not run again, whatever the handler returns or throws.
+  [[nodiscard]] virtual bool is_cancelled() const = 0;
 
   /// Moves the end of this attempt's timeout to `timeout` from now; the lease follows by itself.
   virtual void extend(Milliseconds timeout) = 0;
@@ -48,8 +54,35 @@ class Attempt {
 /// Returns: the job is acked. Throws: the attempt failed, and the text is kept with the job.
 using Handler = std::function<void(Attempt&)>;
 
+/// What one queue gets of a worker that has several.
+struct QueueShare {
+  /// Under QueueOrder::weighted: while several queues have due jobs, they are taken in this
+  /// proportion; 1 .. 1,000,000.
+  std::uint32_t weight = 1;
+  /// Slots that no other queue of the worker gets; all together at most `concurrency`. With any of
+  /// them, jobs are claimed only for slots that are free: a little slower for very short jobs.
+  std::size_t reserved = 0;
+};
+
+/// One of a worker's queues. Converts from a name, so that `.queues = {"mail", "sms"}` reads well;
+/// with a share: `.queues = {{"mail", {.weight = 10}}, {"sms", {.reserved = 1}}}`.
+struct WorkerQueue {
+  template <std::convertible_to<QueueName> Text>
+  WorkerQueue(Text queue, QueueShare its_share = {})  // NOLINT(google-explicit-constructor)
+      : name(std::move(queue)), share(its_share) {}
+
+  QueueName name;
+  QueueShare share;
+};
+
+enum class QueueOrder {
+  weighted,  ///< Each queue with due jobs gets its share.
+  strict,    ///< As listed: a queue gets nothing, for ever if need be, while one before it has jobs.
+};
+
 struct WorkerOptions {
-  std::vector<QueueName> queues;  ///< One or more; looked at in turn.
+  std::vector<WorkerQueue> queues;            ///< One or more, each once.
+  QueueOrder order = QueueOrder::weighted;    ///< Without effect on a single queue.
   std::size_t concurrency = 10;   ///< Handlers at once; 1 .. 1,000.
   Milliseconds lease{
       std::chrono::seconds{30}};  ///< For jobs that do not bring their own; kept alive by itself.
@@ -71,9 +104,16 @@ struct WorkerStats {
   std::uint64_t failed = 0;  ///< Attempts, the last ones included.
   std::uint64_t died = 0;
   std::uint64_t released = 0;
+  std::uint64_t cancelled = 0;  ///< Dropped, as their cancel was asked for while they ran.
   std::uint64_t lease_lost = 0;
-  std::uint64_t running = 0;
-  std::uint64_t claims = 0;  ///< Claim calls sent.
+  std::uint64_t running = 0;  ///< Handlers, the hung ones included.
+  std::uint64_t claims = 0;   ///< Claim calls sent.
+  /// Handlers that go on after their timeout although they were asked to stop: for as long again,
+  /// or 3 s. Their attempts have failed, and what they return is dropped. Other threads take their
+  /// places, as many as `concurrency` or 16, whichever is more.
+  std::uint64_t hung = 0;
+  /// More handlers hang than could be replaced: fewer than `concurrency` run, at last none.
+  bool is_degraded = false;
 };
 
 /// Claims due jobs and runs their handlers.

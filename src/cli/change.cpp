@@ -54,11 +54,16 @@ int run_now(const Context& context, const Given& given) {
 
 void add_cancel(CLI::App& app, Context& context) {
   const auto given = std::make_shared<Given>();
-  CLI::App* const command = app.add_subcommand("cancel", "Drop waiting jobs");
+  CLI::App* const command = app.add_subcommand("cancel", "Drop waiting jobs; ask active ones to stop");
   command->group(kProduce);
   add_queue(*command, given->queue);
   add_ids(*command, given->ids)->required();
-  add_examples(*command, "  duly cancel mail ID\n  duly cancel mail ID1 ID2 ID3 --json\n");
+  add_examples(*command, R"(  duly cancel mail ID
+  duly cancel mail ID1 ID2 ID3 --json
+
+'asked': the job is active. Whoever runs it learns it with the next heartbeat, within a third of its
+lease, and however the attempt ends, the job does not run again.
+)");
   context.on(command, [&context, given] {
     Admin admin(context.connect());
     return print_outcomes(context, given->ids, admin.cancel(given->queue, given->ids));

@@ -11,6 +11,7 @@
 #include "src/cli/help.h"
 #include "src/cli/job_text.h"
 #include "src/cli/output.h"
+#include "src/cli/queue_shares.h"
 #include "src/cli/stop_signals.h"
 #include "src/cli/work_log.h"
 #include "src/core/bytes.h"
@@ -23,6 +24,7 @@ constexpr int kGiveUp = 100;  // The exit status by which a command says that no
 
 struct Given {
   std::vector<QueueName> queues{};
+  QueueShares shares{};
   std::string command{};
   std::optional<std::uint64_t> concurrency{};
   std::optional<Milliseconds> lease{};
@@ -71,7 +73,8 @@ void run_command(const std::string& command, Attempt& attempt, RunningChildren& 
 int work(const Context& context, const Given& given) {
   if (given.lease) core::require(core::check_lease(*given.lease));
   WorkerOptions options;
-  options.queues = given.queues;
+  options.queues = given.shares.of(given.queues);
+  options.order = given.shares.order();
   options.concurrency = given.concurrency.value_or(options.concurrency);
   options.lease = given.lease.value_or(options.lease);
   options.grace = given.grace.value_or(options.grace);
@@ -111,21 +114,23 @@ void add_work(CLI::App& app, Context& context) {
   const auto given = std::make_shared<Given>();
   CLI::App* const command = app.add_subcommand("work", "Run a command for each due job");
   command->group(kWork);
-  add_queues(*command, given->queues, "One or more, looked at in turn")->required();
+  add_queues(*command, given->queues, "One or more")->required();
   command->add_option("--exec", given->command, "For sh -c; gets the payload on standard input")
       ->required()
       ->type_name("COMMAND");
   add_number(*command, "--concurrency", given->concurrency, {1, 1'000}, "Commands at once [10]");
+  given->shares.add_to(*command);
   add_duration(*command, "--lease", given->lease,
                "Kept alive by itself while a command runs [30s]");
   add_duration(*command, "--grace", given->grace, "How long commands may go on after a stop [25s]");
   add_examples(*command, R"(  duly work mail --exec 'sendmail -t'
   duly work mail sms --exec './deliver "$DULY_QUEUE"' --concurrency 4 --grace 1m
+  duly work urgent bulk --exec ./run --weight urgent=10 --reserve urgent=1
 
 Environment: DULY_JOB_ID DULY_QUEUE DULY_TYPE DULY_ATTEMPT DULY_MAX_ATTEMPTS DULY_DUE_AT_MS
 DULY_LATENESS_MS. Exit 0 acks the job, 100 gives it up (dead), all else and any signal fails it with
 the end of its standard error as the error text. Its standard output is ours. At the job's timeout,
-a lost lease or a forced stop the command and all it started get SIGTERM, 2 s later SIGKILL.
+a cancel, a lost lease or a forced stop the command and all it started get SIGTERM, 2 s later SIGKILL.
 SIGTERM or Ctrl-C stops claims and lets commands go on for the grace time, then gives their jobs back
 unharmed; a second one does so at once. Exit status 0.
 )");

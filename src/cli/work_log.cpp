@@ -31,7 +31,7 @@ std::string one_place(double number) {
 std::string counts_text(const WorkerStats& stats) {
   return std::to_string(stats.acked) + " acked, " + std::to_string(stats.failed) + " failed, " +
          std::to_string(stats.died) + " dead, " + std::to_string(stats.released) + " released, " +
-         std::to_string(stats.lease_lost) + " leases lost";
+         std::to_string(stats.cancelled) + " cancelled, " + std::to_string(stats.lease_lost) + " leases lost";
 }
 
 Json counts_json(const WorkerStats& stats) {
@@ -39,6 +39,7 @@ Json counts_json(const WorkerStats& stats) {
           {"failed", stats.failed},
           {"dead", stats.died},
           {"released", stats.released},
+          {"cancelled", stats.cancelled},
           {"lease_lost", stats.lease_lost}};
 }
 
@@ -67,7 +68,8 @@ void WorkLog::finished(const WorkerOptions::Report& report) {
     fields["error"] = report.error;
     text += " error=" + report.error;
   }
-  const bool is_good = report.outcome == LeaseOutcome::acked;
+  const bool is_good =
+      report.outcome == LeaseOutcome::acked || report.outcome == LeaseOutcome::cancelled;
   log_event(is_good ? LogLevel::info : LogLevel::warning, to_string(report.outcome), fields, text);
 }
 

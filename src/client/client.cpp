@@ -58,7 +58,7 @@ struct Lanes {
               engine->fail(queue, std::move(rows), deadline, std::move(done));
             },
             [](const FailRow& row) { return row.failure.error.size(); })),
-        extend(std::make_shared<Batcher<ExtendRow, LeaseOutcome>>(
+        extend(std::make_shared<Batcher<ExtendRow, ExtendResult>>(
             budget,
             [engine, queue](std::vector<ExtendRow> rows, Deadline deadline, auto done) {
               engine->extend(queue, std::move(rows), deadline, std::move(done));
@@ -69,7 +69,7 @@ struct Lanes {
   std::shared_ptr<Batcher<AckRow, LeaseOutcome>> ack;
   std::shared_ptr<Batcher<Held, LeaseOutcome>> release;
   std::shared_ptr<Batcher<FailRow, LeaseOutcome>> fail;
-  std::shared_ptr<Batcher<ExtendRow, LeaseOutcome>> extend;
+  std::shared_ptr<Batcher<ExtendRow, ExtendResult>> extend;
 };
 
 // A claim of any size, in pieces, one after the other.
@@ -269,9 +269,11 @@ LeaseOutcome Client::extend(const ActiveJob& job, Milliseconds lease) {
 LeaseOutcome Client::extend(const QueueName& queue, const Held& held, Milliseconds lease) {
   check_held(queue, held);
   require(core::check_lease(lease));
-  return await<LeaseOutcome>([&](auto done) {
-    impl_->lanes(queue).extend->add({held, lease}, impl_->shared->deadline(), std::move(done));
-  });
+  return await<ExtendResult>([&](auto done) {
+           impl_->lanes(queue).extend->add({held, lease}, impl_->shared->deadline(),
+                                           std::move(done));
+         })
+      .outcome;
 }
 
 }  // namespace duly

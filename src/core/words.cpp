@@ -63,6 +63,8 @@ std::string_view to_string(LeaseOutcome outcome) {
       return "released";
     case LeaseOutcome::extended:
       return "extended";
+    case LeaseOutcome::cancelled:
+      return "cancelled";
     case LeaseOutcome::lease_lost:
       return "lease_lost";
   }
@@ -73,6 +75,8 @@ std::string_view to_string(ChangeOutcome outcome) {
   switch (outcome) {
     case ChangeOutcome::done:
       return "done";
+    case ChangeOutcome::asked:
+      return "asked";
     case ChangeOutcome::not_found:
       return "not_found";
     case ChangeOutcome::wrong_state:

@@ -61,6 +61,11 @@ struct ExtendRow {
   Milliseconds lease;
 };
 
+struct ExtendResult {
+  LeaseOutcome outcome = LeaseOutcome::extended;  ///< extended, cancelled or lease_lost.
+  std::vector<JobId> cancelled{};  ///< Jobs of the same lease whose cancel was asked for.
+};
+
 struct RescheduleRow {
   JobId id;
   Milliseconds delay{0};
@@ -124,7 +129,7 @@ class Engine {
   virtual void release(const QueueName& queue, std::vector<Held> held, Deadline deadline,
                        Done<std::vector<LeaseOutcome>> done) = 0;
   virtual void extend(const QueueName& queue, std::vector<ExtendRow> rows, Deadline deadline,
-                      Done<std::vector<LeaseOutcome>> done) = 0;
+                      Done<std::vector<ExtendResult>> done) = 0;
 
   virtual void cancel(const QueueName& queue, std::vector<JobId> ids, Deadline deadline,
                       Done<std::vector<ChangeOutcome>> done) = 0;

@@ -104,15 +104,13 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
   }
 
   void extend(const QueueName& queue, std::vector<ExtendRow> rows, Deadline deadline,
-              Done<std::vector<LeaseOutcome>> done) override {
+              Done<std::vector<ExtendResult>> done) override {
     Command arguments{"columns", "3", "id", "token", "lease_ms"};
     for (const auto& [held, lease] : rows) {
       arguments.add(held.id.text()).add(held.token.text()).add(lease.count());
     }
     call(queue, "duly_extend", std::move(arguments), deadline, Repeat::safe, std::move(done),
-         [count = rows.size()](const Reply& reply) {
-           return replies::lease_outcomes(reply, count, LeaseOutcome::extended);
-         });
+         [rows](const Reply& reply) { return replies::extend(reply, rows); });
   }
 
   void cancel(const QueueName& queue, std::vector<JobId> ids, Deadline deadline,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -202,7 +203,8 @@ Result<std::vector<LeaseOutcome>> lease_outcomes(const Reply& reply, std::size_t
                                                  LeaseOutcome usual) {
   static constexpr std::array kAll{LeaseOutcome::acked,    LeaseOutcome::failed,
                                    LeaseOutcome::dead,     LeaseOutcome::released,
-                                   LeaseOutcome::extended, LeaseOutcome::lease_lost};
+                                   LeaseOutcome::extended, LeaseOutcome::cancelled,
+                                   LeaseOutcome::lease_lost};
   if (!is_batch(reply)) return unexpected(to_string(usual));
   std::vector<LeaseOutcome> outcomes(rows, usual);
   bool is_known = true;
@@ -216,9 +218,32 @@ Result<std::vector<LeaseOutcome>> lease_outcomes(const Reply& reply, std::size_t
   return outcomes;
 }
 
+Result<std::vector<ExtendResult>> extend(const Reply& reply, const std::vector<ExtendRow>& rows) {
+  if (!is_batch(reply)) return unexpected("extend");
+  std::vector<ExtendResult> results(rows.size());
+  bool is_known = true;
+  const bool is_well = each_exception(
+      reply, rows.size(), [&](std::size_t row, const std::string& word, const Reply& detail) {
+        is_known = is_known && (word == "asked" || word == "lease_lost");
+        if (word != "asked") {
+          results[row].outcome = LeaseOutcome::lease_lost;
+          return;
+        }
+        std::istringstream ids(detail.text);
+        for (std::string id; ids >> id;) {
+          results[row].cancelled.emplace_back(id);
+          if (results[row].cancelled.back() == rows[row].held.id) {
+            results[row].outcome = LeaseOutcome::cancelled;
+          }
+        }
+      });
+  if (!is_well || !is_known) return unexpected("extend");
+  return results;
+}
+
 Result<std::vector<ChangeOutcome>> change_outcomes(const Reply& reply, std::size_t rows) {
-  static constexpr std::array kAll{ChangeOutcome::done, ChangeOutcome::not_found,
-                                   ChangeOutcome::wrong_state};
+  static constexpr std::array kAll{ChangeOutcome::done, ChangeOutcome::asked,
+                                   ChangeOutcome::not_found, ChangeOutcome::wrong_state};
   if (!is_batch(reply)) return unexpected("change");
   std::vector<ChangeOutcome> outcomes(rows, ChangeOutcome::done);
   std::optional<Error> refused;

@@ -20,6 +20,8 @@ Result<std::vector<PutResult>> put(const redis::Reply& reply, const std::vector<
 Result<ClaimReply> claim(redis::Reply reply, const QueueName& queue, Milliseconds lease);
 Result<std::vector<LeaseOutcome>> lease_outcomes(const redis::Reply& reply, std::size_t rows,
                                                  LeaseOutcome usual);
+Result<std::vector<ExtendResult>> extend(const redis::Reply& reply,
+                                         const std::vector<ExtendRow>& rows);
 Result<std::vector<ChangeOutcome>> change_outcomes(const redis::Reply& reply, std::size_t rows);
 Result<DeadSweep> sweep(const redis::Reply& reply);
 Result<std::vector<std::optional<JobInfo>>> find(const redis::Reply& reply, const QueueName& queue);

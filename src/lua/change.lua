@@ -1,5 +1,5 @@
 -- Changes waiting jobs: those that are scheduled or ready. All answer {'done', id, detail}, {'not_found', id, ''},
--- or {'wrong_state', id, ''} for a job that is active or dead.
+-- or {'wrong_state', id, ''} for a job that is active or dead. Cancel alone reaches active jobs, too.
 
 local function absent(q, id)
   if id and redis.call('HEXISTS', q.jobs, id) == 1 then
@@ -8,9 +8,11 @@ local function absent(q, id)
   return 'not_found'
 end
 
--- Drops a waiting job.
+-- Drops a waiting job. An active one is marked: its holder learns it by `extend`, and however its attempt ends, it does
+-- not run again.
 --
 -- args   id
+-- reply  {'done', id, ''}, {'asked', id, ''} for an active job, {'not_found', id, ''}, {'wrong_state', id, ''}
 function duly.cancel(keys, argv)
   local q, a, now, bad = open(keys, argv, 'id')
   if bad then
@@ -22,7 +24,12 @@ function duly.cancel(keys, argv)
   local reply = queue.each_row(a, argv, now, 'done', function(row)
     local id = args.cell(a, argv, row, 'id')
     if not id or redis.call('ZREM', q.due, id) == 0 then
-      return absent(q, id)
+      local word = absent(q, id)
+      if word == 'wrong_state' and not redis.call('ZSCORE', q.dead, id) then
+        tries.ask(q, id)
+        return 'asked'
+      end
+      return word
     end
     redis.call('HDEL', q.jobs, id)
     redis.call('HDEL', q.tries, id)

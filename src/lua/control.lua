@@ -40,9 +40,9 @@ function duly.recover(keys, argv)
   -- Writes.
   local head = waiting.head(q)
   lease.repair(q, now)
-  local back, died = lease.recover(q, now, 250)
+  local back, again = lease.recover(q, now, 250)
   keep.trim(q, now)
-  if back > died then
+  if again > 0 then
     wake.after_put(q, head, now, now, now_us)
   end
   return { 'recovered', back }

@@ -85,14 +85,14 @@ function duly.ack(keys, argv)
   return reply
 end
 
--- Reports an error: the job runs again after its backoff, or is dead.
+-- Reports an error: the job runs again after its backoff, is dead, or, if its cancel was asked for, gone.
 --
 -- args   id, token
 --        error          kept with the job; cut at 4,096 bytes
 --        retry_in_ms    instead of the backoff, exact; 0 .. 3155760000000
 --        give_up        '1': dead, whatever attempts are left; '0' or nothing: not
--- reply  {'failed', id, due_at_ms}; {'dead', id, reason}; {'lease_lost', id, ''}
--- batch  rows that are not 'failed': 'dead', 'lease_lost', 'invalid' with the text
+-- reply  {'failed', id, due_at_ms}; {'dead', id, reason}; {'cancelled', id, ''}; {'lease_lost', id, ''}
+-- batch  rows that are not 'failed': 'dead', 'cancelled', 'lease_lost', 'invalid' with the text
 function duly.fail(keys, argv)
   local q, a, now, bad, now_us = open(keys, argv, 'id token error retry_in_ms give_up')
   if bad then
@@ -125,8 +125,12 @@ function duly.fail(keys, argv)
       dropped = dropped + 1
       return 'lease_lost'
     end
-    failed = failed + 1
     local t = tries.of(q, id)
+    if tries.is_asked(t) then
+      tries.drop_cancelled(q, id)
+      return 'cancelled'
+    end
+    failed = failed + 1
     t.failures, t.last_at, t.error = t.failures + 1, now, args.cell(a, argv, row, 'error') or ''
     if not record.is_readable(bytes) then
       tries.bury(q, id, t, 'unreadable', now)
@@ -158,10 +162,10 @@ function duly.fail(keys, argv)
   return reply
 end
 
--- Gives a job back unharmed: ready at once, no attempt charged.
+-- Gives a job back unharmed: ready at once, no attempt charged; or, if its cancel was asked for, gone.
 --
 -- args   id, token
--- reply  {'released', id, ''} or {'lease_lost', id, ''}
+-- reply  {'released', id, ''}, {'cancelled', id, ''} or {'lease_lost', id, ''}
 function duly.release(keys, argv)
   local q, a, now, bad, now_us = open(keys, argv, 'id token')
   if bad then
@@ -176,14 +180,20 @@ function duly.release(keys, argv)
     if not lease.take(lease_of(args.cell(a, argv, row, 'token')), id) then
       return 'lease_lost'
     end
+    if #tries.asked_of(q, { id }) > 0 then
+      tries.drop_cancelled(q, id)
+      return 'cancelled'
+    end
     back[#back + 1] = waiting.score(now, waiting.priority(q, id))
     back[#back + 1] = id
     return 'released'
   end)
   if #back > 0 then
     redis.call('ZADD', q.due, unpack(back))
-    lease.close_all(q, opened)
     queue.count(q, 'released', #back / 2)
+  end
+  lease.close_all(q, opened)
+  if #back > 0 then
     wake.after_put(q, head, now, now, now_us)
   end
   return reply
@@ -192,7 +202,9 @@ end
 -- Keeps the lease of the claim that holds the job until lease_ms from now; never shortens it.
 --
 -- args   id, token, lease_ms    100 .. 86400000
--- reply  {'extended', id, lease end in ms} or {'lease_lost', id, ''}
+-- reply  {'extended', id, lease end in ms}
+--        {'asked', id, ids}     extended, too; the cancel of these jobs of the claim was asked for, parted by blanks
+--        {'lease_lost', id, ''}
 function duly.extend(keys, argv)
   local q, a, now, bad = open(keys, argv, 'id token lease_ms')
   if bad then
@@ -212,6 +224,10 @@ function duly.extend(keys, argv)
     end
     local ends_at = math.max(now + length, tonumber(redis.call('ZSCORE', q.leases, l.token) or 0))
     redis.call('ZADD', q.leases, ends_at, l.token)
+    l.asked = l.asked or table.concat(tries.asked_of(q, l.order), ' ')
+    if l.asked ~= '' then
+      return 'asked', l.asked
+    end
     return 'extended', string.format('%.0f', ends_at)
   end)
 end

@@ -67,13 +67,13 @@ function lease.close_all(q, opened)
   end
 end
 
--- Takes back the jobs of expired leases, about `most` at the most: ready since the end of their lease, or dead
--- if that happened too often.
+-- Takes back the jobs of expired leases, about `most` at the most: ready since the end of their lease, dead if that
+-- happened too often, or gone if their cancel was asked for.
 --
--- reply  how many jobs came back, and how many of them are dead
+-- reply  how many jobs came back, and how many of them wait again
 function lease.recover(q, now, most)
   local expired = redis.call('ZRANGEBYSCORE', q.leases, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
-  local back, died, lost, dropped = 0, 0, 0, 0
+  local back, again, lost, dropped = 0, 0, 0, 0
   for i = 1, #expired, 2 do
     local token, ended_at = expired[i], tonumber(expired[i + 1])
     local list = redis.call('HGET', q.held, token) or ''
@@ -85,16 +85,18 @@ function lease.recover(q, now, most)
         local t = tries.of(q, id)
         t.lost, t.last_at = t.lost + 1, ended_at
         lost = lost + 1
-        if t.lost >= lease.MOST_LOST then
+        if tries.is_asked(t) then
+          tries.drop_cancelled(q, id)
+        elseif t.lost >= lease.MOST_LOST then
           t.error = 'lease lost ' .. t.lost .. ' times'
           tries.bury(q, id, t, 'quarantined', now)
-          died = died + 1
         else
           if t.failures == 0 then
             t.error = 'lease lost'
           end
           redis.call('HSET', q.tries, id, tries.pack(t))
           waiting.add(q, id, ended_at, waiting.priority(q, id, bytes))
+          again = again + 1
         end
         back = back + 1
       else
@@ -108,7 +110,7 @@ function lease.recover(q, now, most)
   end
   queue.count(q, 'lost_leases', lost)
   queue.count(q, 'dropped', dropped)
-  return back, died
+  return back, again
 end
 
 -- Leases whose end is missing (a restored backup, a deleted key) end now: no job stays active for ever. Looks at no

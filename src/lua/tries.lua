@@ -1,4 +1,5 @@
--- What went wrong with a job: only jobs with a failure or a lost lease have an entry.
+-- What went wrong with a job: only jobs with a failure or a lost lease have an entry, and active ones whose cancel
+-- was asked for.
 --
 --   0  u32 failures   4  u32 lost leases   8  u48 last of them, ms   14  u8 reason of death   15  last error; of a done
 --                                                                                               job its result
@@ -7,6 +8,7 @@ local tries = {}
 tries.reasons = { failed = 1, given_up = 2, quarantined = 3, unreadable = 4 }
 tries.reason_words = { 'failed', 'given_up', 'quarantined', 'unreadable' }
 
+local ASKED = 5 -- in place of the reason: the job is active, and its cancel was asked for
 local MOST_ERROR_BYTES = 4096
 local HEADER = '<I4I4I6B'
 
@@ -39,6 +41,42 @@ end
 function tries.note_result(q, id, result)
   local t = tries.of(q, id)
   redis.call('HSET', q.tries, id, struct.pack(HEADER, t.failures, t.lost, t.last_at, 0) .. result)
+end
+
+-- Writes: the active job is to be dropped as soon as its attempt ends.
+function tries.ask(q, id)
+  local t = tries.of(q, id)
+  if t.reason ~= ASKED then
+    t.reason = ASKED
+    redis.call('HSET', q.tries, id, tries.pack(t))
+    queue.count(q, 'asked', 1)
+  end
+end
+
+function tries.is_asked(t)
+  return t.reason == ASKED
+end
+
+-- Those of active jobs whose cancel was asked for, in order. A queue that never saw such a cancel pays one read.
+function tries.asked_of(q, ids)
+  local asked = {}
+  if #ids == 0 or redis.call('HEXISTS', q.meta, 'asked') == 0 then
+    return asked
+  end
+  local entries = redis.call('HMGET', q.tries, unpack(ids))
+  for i = 1, #ids do
+    if entries[i] and tries.is_asked(tries.unpack(entries[i])) then
+      asked[#asked + 1] = ids[i]
+    end
+  end
+  return asked
+end
+
+-- Writes: nothing is left of the job.
+function tries.drop_cancelled(q, id)
+  redis.call('HDEL', q.jobs, id)
+  redis.call('HDEL', q.tries, id)
+  queue.count(q, 'cancelled', 1)
 end
 
 -- Writes: the job is dead. Its record stays, its entry says why.

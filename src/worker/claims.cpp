@@ -22,11 +22,13 @@ constexpr std::chrono::milliseconds kFarewell{500};
 // One queue.
 struct Claims::Line {
   QueueName queue;
+  std::size_t position = 0;  // in the options, and in shares_
   std::unique_ptr<Watch> watch;
   std::unique_ptr<redis::Io::Timer> timer;
   SteadyTime look_at = SteadyTime::max();  // of the timer
   LeaseToken token{};                      // of a claim whose outcome is unknown, to be repeated
   bool wants = false;                      // there may be jobs, or it is not parked
+  bool has_more = false;                   // the last claim left some
   bool is_parked = false;                  // others count on us to look
   bool is_claiming = false;
   bool is_failing = false;
@@ -37,10 +39,13 @@ Claims::Claims(std::shared_ptr<Connection::Shared> shared, const WorkerOptions& 
     : shared_(std::move(shared)),
       lease_(options.lease),
       hooks_(std::move(hooks)),
+      shares_(options.queues, options.order),
+      demand_(options.queues.size()),
       random_(static_cast<std::minstd_rand::result_type>(std::random_device{}())) {
-  for (const QueueName& queue : options.queues) {
+  for (const WorkerQueue& queue : options.queues) {
     auto line = std::make_shared<Line>();
-    line->queue = queue;
+    line->queue = queue.name;
+    line->position = lines_.size();
     line->timer = shared_->io.make_timer();
     lines_.push_back(std::move(line));
   }
@@ -70,27 +75,27 @@ void Claims::start() {
 
 void Claims::pump() {
   if (is_stopped_) return;
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const auto& line = lines_[(turn_ + i) % lines_.size()];
-    if (!line->wants || line->is_claiming) continue;
-    const std::size_t room = hooks_.room();
-    if (room <= asked_) return pass_on();
-    const auto others = static_cast<std::size_t>(
-        std::count_if(lines_.begin(), lines_.end(),
-                      [&](const auto& other) { return other->wants && !other->is_claiming; }));
-    // What is free is parted among the queues that may have jobs.
-    claim(line, std::clamp<std::size_t>((room - asked_) / others, 1, Limits::piece));
-    turn_ = (turn_ + i + 1) % lines_.size();
-    i = static_cast<std::size_t>(-1);
-  }
-}
-
-// There may be jobs, and no room: who is parked lets another worker look.
-void Claims::pass_on() {
+  bool is_any_waiting = false;
   for (const auto& line : lines_) {
-    if (!line->wants || !line->is_parked || line->is_claiming) continue;
-    line->is_parked = false;
-    leave(*line);
+    Shares::Demand demand = Shares::Demand::none;
+    if (line->is_claiming) {
+      if (line->has_more) demand = Shares::Demand::asked;
+    } else if (line->wants) {
+      demand = Shares::Demand::waiting;
+      is_any_waiting = true;
+    }
+    demand_[line->position] = demand;
+  }
+  if (!is_any_waiting) return;
+  const std::size_t room = hooks_.room();
+  const auto& grants = shares_.part(room - std::min(room, asked_), demand_);
+  for (const auto& line : lines_) {
+    if (demand_[line->position] != Shares::Demand::waiting) continue;
+    if (grants[line->position] > 0) {
+      claim(line, grants[line->position]);
+    } else if (std::exchange(line->is_parked, false)) {
+      leave(*line);  // There may be jobs, and no room: another worker is to look.
+    }
   }
 }
 
@@ -114,6 +119,7 @@ void Claims::claim(const std::shared_ptr<Line>& line, std::size_t most) {
   line->look_at = SteadyTime::max();
   if (line->token.empty()) line->token = shared_->ids.token();
   asked_ += most;
+  shares_.ask(line->position, most);
   ++asked_calls_;
   ++calls_;
   shared_->engine->claim(
@@ -132,6 +138,8 @@ void Claims::on_reply(const std::shared_ptr<Line>& line, std::size_t asked, Stea
   asked_ -= asked;
   --asked_calls_;
   line->is_claiming = false;
+  shares_.answer(line->position, asked, result.ok() ? result.value().jobs.size() : 0);
+  line->has_more = result.ok() && !result.value().is_parked;
   if (!result.ok()) {
     if (!line->is_failing) {
       shared_->log(LogLevel::warning, "queue " + line->queue.text() + ": " + result.error().what());
@@ -155,6 +163,7 @@ void Claims::on_reply(const std::shared_ptr<Line>& line, std::size_t asked, Stea
   for (ActiveJob& job : reply.jobs) {
     auto task = std::make_shared<Task>();
     task->job = std::move(job);
+    task->queue = line->position;
     task->claimed_at = claimed_at;
     task->claimed_at_redis = reply.now;
     tasks.push_back(std::move(task));

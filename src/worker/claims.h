@@ -7,12 +7,13 @@
 
 #include "duly/worker.h"
 #include "src/client/shared.h"
+#include "src/worker/shares.h"
 #include "src/worker/task.h"
 
 namespace duly {
 
-/// Claims due jobs of several queues in turn, as many as there is room for, and sleeps in between
-/// until the next due time or a message. On the connection's thread only.
+/// Claims due jobs of several queues, as many as there is room for and each has a share in, and
+/// sleeps in between until the next due time or a message. On the connection's thread only.
 class Claims {
  public:
   struct Hooks {
@@ -28,6 +29,8 @@ class Claims {
   void start();
   /// Claims where there may be jobs, now that there may be room.
   void pump();
+  /// A job that was claimed here holds its slot no longer.
+  void free_slot(const Task& task) { shares_.free_slot(task.queue); }
   /// No more claims; the watch of each queue goes to another worker.
   void stop();
   [[nodiscard]] bool is_under_way() const noexcept { return asked_calls_ > 0; }
@@ -37,7 +40,6 @@ class Claims {
   struct Line;
 
   void claim(const std::shared_ptr<Line>& line, std::size_t most);
-  void pass_on();
   void leave(const Line& line);
   void on_reply(const std::shared_ptr<Line>& line, std::size_t asked, SteadyTime sent_at,
                 Result<ClaimReply> result);
@@ -49,7 +51,8 @@ class Claims {
   Milliseconds lease_;
   Hooks hooks_;
   std::vector<std::shared_ptr<Line>> lines_;
-  std::size_t turn_ = 0;         // the line to look at first
+  Shares shares_;
+  std::vector<Shares::Demand> demand_;
   std::size_t asked_ = 0;        // jobs asked for by claims under way
   std::size_t asked_calls_ = 0;  // and how many claims those are
   std::uint64_t calls_ = 0;

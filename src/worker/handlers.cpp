@@ -19,6 +19,7 @@ class HandlerAttempt final : public Attempt {
       : task_(std::move(task)), on_moved_(std::move(on_moved)) {}
   [[nodiscard]] const ActiveJob& job() const override { return task_->job; }
   [[nodiscard]] std::stop_token stop_token() const override { return task_->stop.get_token(); }
+  [[nodiscard]] bool is_cancelled() const override { return task_->is_cancelled; }
   void extend(Milliseconds timeout) override {
     if (timeout < Milliseconds{1} || timeout > Limits::timeout) {
       throw Error(ErrorCode::invalid_argument, "timeout: " + std::to_string(timeout.count()) +
@@ -41,7 +42,12 @@ class HandlerAttempt final : public Attempt {
 
 }  // namespace
 
-void Worker::Impl::run_task(const TaskPtr& task) {
+bool Worker::Impl::run_task(const TaskPtr& task) {
+  if (task->fate != Task::Fate::open) {  // Its lease was lost while it waited here.
+    task->leave_seat(Task::Seat::left);
+    hand_in({.task = task});
+    return true;
+  }
   const SteadyTime now = steady_clock::now();
   const auto redis_now = task->claimed_at_redis.time_since_epoch() + (now - task->claimed_at);
   task->lateness = redis_now - task->job.due_at.time_since_epoch();
@@ -51,7 +57,9 @@ void Worker::Impl::run_task(const TaskPtr& task) {
   TaskEnd end = run_handler(task);
   --counters.running;
   task->ended_at = steady_clock::now();
+  const bool goes_on = task->leave_seat(Task::Seat::left);
   hand_in(std::move(end));
+  return goes_on;
 }
 
 TaskEnd Worker::Impl::run_handler(const TaskPtr& task) {

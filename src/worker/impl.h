@@ -13,6 +13,7 @@
 #include "src/client/shared.h"
 #include "src/worker/claims.h"
 #include "src/worker/endings.h"
+#include "src/worker/hung.h"
 #include "src/worker/leases.h"
 #include "src/worker/pool.h"
 #include "src/worker/prefetch.h"
@@ -43,9 +44,10 @@ struct Worker::Impl : std::enable_shared_from_this<Worker::Impl> {
   void check_ended();
   [[nodiscard]] std::size_t room() const;
   void arm_stale();
+  void free_slot(const Task& task);
 
   // On a handler's thread.
-  void run_task(const TaskPtr& task);
+  bool run_task(const TaskPtr& task);  // False: another thread has taken this one's place.
   TaskEnd run_handler(const TaskPtr& task);
   void hand_in(TaskEnd end);
 
@@ -59,10 +61,12 @@ struct Worker::Impl : std::enable_shared_from_this<Worker::Impl> {
   std::unique_ptr<Endings> endings;
   std::unique_ptr<Leases> leases;
   std::unique_ptr<Upkeep> upkeep;
+  std::unique_ptr<HungHandlers> hung;
   std::unique_ptr<redis::Io::Timer> grace_timer;
   std::unique_ptr<redis::Io::Timer> stale_timer;
   Phase phase = Phase::idle;
-  std::size_t held = 0;  // claimed tasks whose handler has not come back
+  std::size_t held = 0;  // claimed tasks whose handler has not come back or been replaced
+  bool has_reserved = false;  // slots
   Prefetch prefetch{std::chrono::steady_clock::now()};
   bool is_stale_armed = false;
   bool is_abandoned = false;  // the grace time is over: nobody waits for handlers
@@ -74,8 +78,9 @@ struct Worker::Impl : std::enable_shared_from_this<Worker::Impl> {
   std::atomic<bool> was_run{false};
 
   struct Counters {
-    std::atomic<std::uint64_t> acked{0}, failed{0}, died{0}, released{0}, lease_lost{0}, running{0},
-        claims{0};
+    std::atomic<std::uint64_t> acked{0}, failed{0}, died{0}, released{0}, cancelled{0}, lease_lost{0}, running{0},
+        claims{0}, hung{0};
+    std::atomic<bool> is_degraded{false};
   } counters;
 };
 

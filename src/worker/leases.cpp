@@ -101,26 +101,37 @@ void Leases::renew(const LeasePtr& lease, const Task& task) {
   shared_->engine->extend(
       lease->queue, {{.held = {task.job.id, task.job.token}, .lease = lease->length}}, deadline,
       [this, weak = std::weak_ptr(alive_), lease,
-       id = task.job.id](const Result<std::vector<LeaseOutcome>>& result) {
+       id = task.job.id](const Result<std::vector<ExtendResult>>& result) {
         if (weak.expired()) return;
         lease->is_renewing = false;
-        if (!result.ok()) {
-          shared_->log(LogLevel::warning,
-                       "queue " + lease->queue.text() + ": heartbeat: " + result.error().what());
-          return;
-        }
-        if (result.value().front() != LeaseOutcome::lease_lost) return;
-        // The job may have ended meanwhile; then another one of the lease is asked for.
-        const auto asked = std::find_if(lease->tasks.begin(), lease->tasks.end(),
-                                        [&](const TaskPtr& other) { return other->job.id == id; });
-        if (asked == lease->tasks.end() || (*asked)->fate != Task::Fate::open) {
-          lease->renew_at = std::chrono::steady_clock::now();
-          return look();
-        }
-        for (const TaskPtr& lost : std::exchange(lease->tasks, {})) {
-          if (lost->decide(Task::Fate::lost)) hooks_.on_lost(lost);
-        }
+        if (result.ok()) return on_extended(lease, id, result.value().front());
+        shared_->log(LogLevel::warning,
+                     "queue " + lease->queue.text() + ": heartbeat: " + result.error().what());
       });
+}
+
+void Leases::on_extended(const LeasePtr& lease, const JobId& asked_for,
+                         const ExtendResult& result) {
+  const auto task_of = [&](const JobId& id) {
+    const auto task = std::find_if(lease->tasks.begin(), lease->tasks.end(),
+                                   [&](const TaskPtr& other) { return other->job.id == id; });
+    return task == lease->tasks.end() ? nullptr : *task;
+  };
+  if (result.outcome != LeaseOutcome::lease_lost) {
+    for (const JobId& id : result.cancelled) {
+      if (const TaskPtr task = task_of(id)) hooks_.on_cancelled(task);
+    }
+    return;
+  }
+  // The job may have ended meanwhile; then another one of the lease is asked for.
+  const TaskPtr asked = task_of(asked_for);
+  if (!asked || asked->fate != Task::Fate::open) {
+    lease->renew_at = std::chrono::steady_clock::now();
+    return look();
+  }
+  for (const TaskPtr& lost : std::exchange(lease->tasks, {})) {
+    if (lost->decide(Task::Fate::lost)) hooks_.on_lost(lost);
+  }
 }
 
 void Leases::arm(SteadyTime when) {

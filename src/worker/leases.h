@@ -23,12 +23,13 @@ struct Lease {
 };
 
 /// Keeps the leases of running jobs, until each job's timeout and never beyond, and tells of jobs
-/// whose timeout has passed or whose lease is lost. On the connection's thread only.
+/// whose timeout has passed, whose lease is lost or whose cancel was asked for. On the connection's thread only.
 class Leases {
  public:
   struct Hooks {
     std::function<void(const TaskPtr&)> on_timeout;
     std::function<void(const TaskPtr&)> on_lost;
+    std::function<void(const TaskPtr&)> on_cancelled;
   };
 
   Leases(std::shared_ptr<Connection::Shared> shared, Hooks hooks);
@@ -48,6 +49,7 @@ class Leases {
   /// Renews and times out what is due in one lease; answers when to look again.
   SteadyTime look_at(const LeasePtr& lease, SteadyTime now);
   void renew(const LeasePtr& lease, const Task& task);
+  void on_extended(const LeasePtr& lease, const JobId& asked_for, const ExtendResult& result);
   void arm(SteadyTime when);
 
   std::shared_ptr<Connection::Shared> shared_;

@@ -1,11 +1,12 @@
 #include "src/worker/pool.h"
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 
 namespace duly {
 
-Pool::Pool(std::size_t threads, std::function<void(const TaskPtr&)> run)
+Pool::Pool(std::size_t threads, std::function<bool(const TaskPtr&)> run)
     : state_(std::make_shared<State>()) {
   state_->run = std::move(run);
   for (std::size_t i = 0; i < threads; ++i) std::thread(work, state_).detach();
@@ -15,6 +16,15 @@ Pool::~Pool() {
   const std::lock_guard lock(state_->mutex);
   state_->is_ending = true;
   state_->wake.notify_all();
+}
+
+bool Pool::add_thread() {
+  try {
+    std::thread(work, state_).detach();
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
 }
 
 void Pool::push(std::vector<TaskPtr> tasks) {
@@ -52,7 +62,7 @@ void Pool::work(const std::shared_ptr<State>& state) {
     const TaskPtr task = std::move(state->tasks.front());
     state->tasks.pop_front();
     lock.unlock();
-    state->run(task);
+    if (!state->run(task)) return;
     lock.lock();
   }
 }

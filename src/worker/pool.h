@@ -15,12 +15,15 @@ namespace duly {
 /// come back can be abandoned.
 class Pool {
  public:
-  /// `run` runs one task on one of `threads` threads; it does not throw.
-  Pool(std::size_t threads, std::function<void(const TaskPtr&)> run);
+  /// `run` runs one task on one of `threads` threads; it does not throw. If it answers false, its
+  /// thread ends: another one has taken its place.
+  Pool(std::size_t threads, std::function<bool(const TaskPtr&)> run);
   ~Pool();  ///< Tells the threads to end after their tasks; does not wait.
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
+  /// Starts one more thread; false if the system has none for us.
+  bool add_thread();
   void push(std::vector<TaskPtr> tasks);
   /// Takes back tasks that no thread has begun: all of them, or those claimed before a time.
   std::vector<TaskPtr> take_back(SteadyTime claimed_before = SteadyTime::max());
@@ -28,7 +31,7 @@ class Pool {
 
  private:
   struct State {
-    std::function<void(const TaskPtr&)> run;
+    std::function<bool(const TaskPtr&)> run;
     std::mutex mutex;
     std::condition_variable wake;
     std::deque<TaskPtr> tasks;

@@ -1,6 +1,8 @@
 #include "duly/worker.h"
 
+#include <algorithm>
 #include <csignal>
+#include <set>
 #include <utility>
 
 #include "src/core/check.h"
@@ -12,6 +14,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::size_t kMostConcurrency = 1000;
+constexpr std::uint32_t kMostWeight = 1'000'000;
 // Ends that Redis has not confirmed: beyond this many the worker claims no more.
 constexpr std::size_t kMostOpenEnds = 5000;
 // A job that waits in memory for so long goes back: other workers may be free.
@@ -24,10 +27,24 @@ void check(const WorkerOptions& options) {
     throw Error(ErrorCode::invalid_argument, text);
   };
   if (options.queues.empty()) refuse("queues: none, expected one or more");
-  for (const QueueName& queue : options.queues) core::require(core::check_queue(queue));
   if (options.concurrency < 1 || options.concurrency > kMostConcurrency) {
     refuse("concurrency: " + std::to_string(options.concurrency) + ", expected 1 .. " +
            std::to_string(kMostConcurrency));
+  }
+  std::set<QueueName> names;
+  std::size_t reserved = 0;
+  for (const auto& [name, share] : options.queues) {
+    core::require(core::check_queue(name));
+    if (!names.insert(name).second) refuse("queues: " + name.text() + " twice, expected once");
+    if (share.weight < 1 || share.weight > kMostWeight) {
+      refuse("weight of " + name.text() + ": " + std::to_string(share.weight) + ", expected 1 .. " +
+             std::to_string(kMostWeight));
+    }
+    if (share.reserved > options.concurrency - reserved) {
+      refuse("reserved: more than " + std::to_string(options.concurrency) +
+             " slots, expected at most the concurrency");
+    }
+    reserved += share.reserved;
   }
   core::require(core::check_lease(options.lease));
   if (options.grace < Milliseconds{0}) refuse("grace: below 0, expected 0 or more");
@@ -52,12 +69,34 @@ void Worker::Impl::start() {
                                       {.error = "timeout: still running after " +
                                                 std::to_string(task->job.timeout.count()) + " ms"});
                                   endings->flush();
+                                  hung->watch(task);
                                 },
                             .on_lost =
                                 [this](const TaskPtr& task) {
                                   task->stop.request_stop();
                                   confirm(task, LeaseOutcome::lease_lost, "lease lost");
+                                  hung->watch(task);
+                                },
+                            .on_cancelled =
+                                [](const TaskPtr& task) {
+                                  task->is_cancelled = true;
+                                  task->stop.request_stop();
                                 }});
+  hung = std::make_unique<HungHandlers>(
+      shared, options.concurrency,
+      HungHandlers::Hooks{.add_thread = [this] { return pool->add_thread(); },
+                          .on_replaced =
+                              [this](const TaskPtr& task) {
+                                free_slot(*task);
+                                claims->pump();
+                              },
+                          .on_change =
+                              [this](std::size_t count, std::size_t lost) {
+                                counters.hung = count;
+                                counters.is_degraded = lost > 0;
+                              }});
+  has_reserved = std::any_of(options.queues.begin(), options.queues.end(),
+                             [](const WorkerQueue& queue) { return queue.share.reserved > 0; });
   claims = std::make_unique<Claims>(
       shared, options,
       Claims::Hooks{
@@ -65,7 +104,9 @@ void Worker::Impl::start() {
           .on_tasks = [this](std::vector<TaskPtr> tasks) { take_tasks(std::move(tasks)); }});
   grace_timer = shared->io.make_timer();
   stale_timer = shared->io.make_timer();
-  upkeep = std::make_unique<Upkeep>(shared, options.queues);
+  std::vector<QueueName> names;
+  for (const WorkerQueue& queue : options.queues) names.push_back(queue.name);
+  upkeep = std::make_unique<Upkeep>(shared, std::move(names));
   phase = Phase::working;
   claims->start();
   upkeep->start();
@@ -73,13 +114,20 @@ void Worker::Impl::start() {
 
 std::size_t Worker::Impl::room() const {
   if (phase != Phase::working || endings->open() > kMostOpenEnds) return 0;
-  const std::size_t most = options.concurrency + prefetch.size(steady_clock::now());
+  // What waits in memory would take a reserved slot that another queue may need.
+  const std::size_t ahead = has_reserved ? 0 : prefetch.size(steady_clock::now());
+  const std::size_t most = options.concurrency + ahead;
   if (held >= most) return 0;
   const std::size_t free = most - held;
   // While jobs wait in memory there is no hurry: ask again when a good part is free, for a good
   // part at once.
   if (held > options.concurrency && free < std::min(most / 2, Limits::piece)) return 0;
   return free;
+}
+
+void Worker::Impl::free_slot(const Task& task) {
+  if (!is_abandoned) --held;
+  claims->free_slot(task);
 }
 
 void Worker::Impl::take_tasks(std::vector<TaskPtr> tasks) {
@@ -108,7 +156,7 @@ void Worker::Impl::arm_stale() {
 
 void Worker::Impl::give_back(const std::vector<TaskPtr>& tasks) {
   for (const TaskPtr& task : tasks) {
-    if (!is_abandoned) --held;
+    free_slot(*task);
     if (task->decide(Task::Fate::released)) endings->release(task);
   }
   if (!tasks.empty()) endings->flush();
@@ -122,9 +170,10 @@ void Worker::Impl::drain_ended() {
     is_drain_posted = false;
   }
   if (phase == Phase::ended) return;
-  if (!is_abandoned) held -= ends.size();
   prefetch.finished(ends.size(), steady_clock::now());
   for (TaskEnd& end : ends) {
+    if (end.task->seat != Task::Seat::replaced) free_slot(*end.task);
+    hung->ended(*end.task);
     if (!end.task->decide(Task::Fate::finished)) continue;
     if (end.is_acked) {
       endings->ack(std::move(end.task));
@@ -152,6 +201,9 @@ void Worker::Impl::confirm(const TaskPtr& task, LeaseOutcome outcome, const std:
     case LeaseOutcome::released:
       ++counters.released;
       break;
+    case LeaseOutcome::cancelled:
+      ++counters.cancelled;
+      break;
     case LeaseOutcome::lease_lost:
       ++counters.lease_lost;
       break;
@@ -173,6 +225,7 @@ void Worker::Impl::begin_drain(Milliseconds grace) {
   const bool is_first = phase != Phase::draining;
   phase = Phase::draining;
   if (is_first) {
+    hung->stop();
     claims->stop();
     upkeep.reset();
     give_back(pool->take_back());
@@ -199,6 +252,7 @@ void Worker::Impl::end_grace() {
 
 void Worker::Impl::check_ended() {
   if (phase != Phase::draining || held > 0 || endings->open() > 0 || claims->is_under_way()) return;
+  if (!is_abandoned && hung->replaced() > 0) return;
   phase = Phase::ended;
   all_ended.set_value();
 }
@@ -219,6 +273,7 @@ Worker::~Worker() {
     impl->endings.reset();
     impl->leases.reset();
     impl->upkeep.reset();
+    impl->hung.reset();
     impl->grace_timer.reset();
     impl->stale_timer.reset();
     dropped.set_value();
@@ -243,7 +298,8 @@ void Worker::run() {
   }
   auto ended = impl_->all_ended.get_future();
   impl_->pool = std::make_unique<Pool>(
-      impl_->options.concurrency, [impl = impl_](const TaskPtr& task) { impl->run_task(task); });
+      impl_->options.concurrency,
+      [impl = impl_](const TaskPtr& task) { return impl->run_task(task); });
   impl_->shared->io.post([impl = impl_] { impl->start(); });
   ended.wait();
 }
@@ -274,9 +330,12 @@ WorkerStats Worker::stats() const {
           .failed = counters.failed,
           .died = counters.died,
           .released = counters.released,
+          .cancelled = counters.cancelled,
           .lease_lost = counters.lease_lost,
           .running = counters.running,
-          .claims = counters.claims};
+          .claims = counters.claims,
+          .hung = counters.hung,
+          .is_degraded = counters.is_degraded};
 }
 
 }  // namespace duly

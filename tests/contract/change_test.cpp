@@ -24,11 +24,11 @@ class EngineChange : public EngineContract {
 };
 INSTANTIATE_TEST_SUITE_P(Engines, EngineChange, every_engine(), kind_name);
 
-TEST_P(EngineChange, CancelDropsWaitingJobsOnly) {
+TEST_P(EngineChange, CancelDropsWaitingJobsAndAsksForActiveOnes) {
   put_one_of_each_state();
 
   EXPECT_THAT(mail().cancel(one_of_each_state()),
-              ElementsAre(done, done, wrong_state, wrong_state, not_found));
+              ElementsAre(done, done, asked, wrong_state, not_found));
 
   EXPECT_FALSE(mail().find("scheduled"_id) || mail().find("ready"_id));
   EXPECT_EQ(mail().state_of("active"_id), JobState::active);

@@ -18,14 +18,15 @@ TEST_F(CliChange, CancelDropsJobsAndTellsOfEach) {
   EXPECT_EQ(json({"stats", "mail"}).at("ready"), 0);
 }
 
-TEST_F(CliChange, CancelOfAnActiveJobIsWrong) {
+TEST_F(CliChange, CancelOfAnActiveJobIsAskedFor) {
   put({"mail", "x", "--id", "a"});
   ASSERT_EQ(duly({"claim", "mail"}).status, 0);
 
   const ProgramEnd end = duly({"cancel", "mail", "a"});
 
-  EXPECT_EQ(end.status, 7);
-  EXPECT_EQ(end.out, "wrong_state a\n");
+  EXPECT_EQ(end.status, 0);
+  EXPECT_EQ(end.out, "asked a\n");
+  EXPECT_EQ(json({"show", "mail", "a"}).at("state"), "active");
 }
 
 TEST_F(CliChange, AnIdInBracketsIsOneId) {

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -147,6 +148,20 @@ TEST_F(CliWork, ATimeoutEndsTheCommandAndAllItStarted) {
   EXPECT_EQ(count, 2);
 }
 
+TEST_F(CliWork, ACancelEndsTheCommandForGood) {
+  put({"mail", "payload", "--id", "job"});
+  Program worker(work("echo > " + path("started") + "; exec sleep 67", {"--lease", "600ms"}));
+  ASSERT_TRUE(eventually([&] { return !read(path("started")).empty(); })) << worker.err();
+
+  EXPECT_EQ(duly({"cancel", "mail", "job"}).out, "asked job\n");
+
+  EXPECT_TRUE(eventually([&] { return total("cancelled") == 1; })) << worker.err();
+  EXPECT_EQ(duly({"show", "mail", "job"}).status, 7);
+  EXPECT_EQ(total("failed"), 0);
+  worker.signal(SIGTERM);
+  EXPECT_NE(worker.wait().err.find("cancelled queue=mail id=job"), std::string::npos);
+}
+
 TEST_F(CliWork, WaitsForNoGrandchildThatHoldsStderr) {
   const std::string pid = path("pid");
   attempt("sleep 63 & echo $! > " + pid + "; echo done >&2");
@@ -188,6 +203,39 @@ TEST_F(CliWork, RunsSoManyCommandsAtOnce) {
 
   EXPECT_TRUE(eventually([&] { return read(path("running")) == "\n\n\n"; }));
   EXPECT_EQ(json({"stats", "mail"}).at("ready"), 1);
+}
+
+TEST_F(CliWork, HoldsReservedSlotsBack) {
+  for (int i = 0; i < 4; ++i) put({"mail", "x"});
+  const Program worker(work("echo $DULY_QUEUE >> " + path("running") + "; sleep 68",
+                            {"urgent", "--concurrency", "3", "--reserve", "urgent=1", "--weight",
+                             "mail=2", "--weight", "urgent=3"}));
+  ASSERT_TRUE(eventually([&] { return read(path("running")) == "mail\nmail\n"; }))
+      << worker.err();
+
+  put({"urgent", "x"});
+
+  EXPECT_TRUE(eventually([&] { return read(path("running")) == "mail\nmail\nurgent\n"; }));
+  EXPECT_EQ(json({"stats", "mail"}).at("ready"), 2);
+}
+
+TEST_F(CliWork, RefusesSharesThatMeanNothing) {
+  const auto refusal = [&](std::vector<std::string> options) {
+    std::vector<std::string> all{"work", "mail", "sms", "--exec", "true"};
+    all.insert(all.end(), options.begin(), options.end());
+    const ProgramEnd end = duly(all);
+    EXPECT_EQ(end.status, 2);
+    return end.err;
+  };
+  using ::testing::HasSubstr;
+
+  EXPECT_THAT(refusal({"--weight", "push=2"}), HasSubstr("--weight: queue \"push\", expected one"));
+  EXPECT_THAT(refusal({"--weight", "mail"}), HasSubstr("--weight: \"mail\", expected QUEUE=N"));
+  EXPECT_THAT(refusal({"--weight", "mail=-1"}), HasSubstr("expected QUEUE=N"));
+  EXPECT_THAT(refusal({"--weight", "mail=0"}), HasSubstr("weight of mail: 0, expected 1 .."));
+  EXPECT_THAT(refusal({"--reserve", "=1"}), HasSubstr("--reserve: \"=1\", expected QUEUE=N"));
+  EXPECT_THAT(refusal({"--reserve", "mail=11"}), HasSubstr("reserved: more than 10 slots"));
+  EXPECT_THAT(refusal({"--strict", "--weight", "mail=2"}), HasSubstr("--weight"));
 }
 
 TEST_F(CliWork, GivesCommandsTheUsualSignals) {

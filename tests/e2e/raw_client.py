@@ -229,11 +229,24 @@ class RawClient:
         self.assertEqual((job["state"], job["reason"], job["payload"]), (b"dead", b"unreadable", b"not a job"))
         self.assertEqual(self.pages("dead"), ["a"])
 
+    def test_cancel_of_an_active_job_reaches_its_holder(self):
+        self.call("put", "mail", "columns", 1, "id", "a", "b", "c")
+        self.claim("t", "most", 3)
+        self.assertEqual(self.call("cancel", "mail", "id", "a"), [b"asked", b"a", b""])
+        self.assertEqual(self.call("cancel", "mail", "columns", 1, "id", "a", "b")[2:],
+                         [0, 1, b"asked", b"", 2, b"asked", b""])
+        self.assertEqual(self.call("extend", "mail", "id", "c", "token", "t", "lease_ms", 9000), [b"asked", b"c", b"a b"])
+        self.assertEqual(self.call("fail", "mail", "id", "a", "token", "t"), [b"cancelled", b"a", b""])
+        self.assertEqual(self.call("release", "mail", "columns", 2, "id", "token", "b", "t", "c", "t")[2:],
+                         [1, 1, b"cancelled", b""])
+        self.assertEqual((self.state("a"), self.state("b"), self.state("c")), (b"none", b"none", b"ready"))
+        self.assertEqual((self.stats()["asked"], self.stats()["cancelled"]), (b"2", b"2"))
+
     def test_cancel_reschedule_run_now_and_edit_change_waiting_jobs_only(self):
         self.call("put", "mail", "columns", 2, "id", "delay_ms", "active", 0, "w", 60000)
         self.claim()
-        for name, more in (("cancel", ()), ("reschedule", ("delay_ms", 5)), ("run_now", ()),
-                           ("edit", ("payload", "x"))):
+        self.assertEqual(self.call("cancel", "mail", "id", "none"), [b"not_found", b"none", b""])
+        for name, more in (("reschedule", ("delay_ms", 5)), ("run_now", ()), ("edit", ("payload", "x"))):
             self.assertEqual(self.call(name, "mail", "id", "active", *more), [b"wrong_state", b"active", b""])
             self.assertEqual(self.call(name, "mail", "id", "none", *more), [b"not_found", b"none", b""])
         self.assertEqual(self.call("reschedule", "mail", "id", "w", "due_at_ms", 4102444800000),

@@ -34,7 +34,10 @@ class RunningWorker {
  public:
   RunningWorker(const std::string& url, WorkerOptions options, Handler handler,
                 const std::string& type = "")
-      : worker_(Connection(url), told_here(std::move(options))) {
+      : RunningWorker(Connection(url), std::move(options), std::move(handler), type) {}
+  RunningWorker(Connection connection, WorkerOptions options, Handler handler,
+                const std::string& type = "")
+      : worker_(std::move(connection), told_here(std::move(options))) {
     worker_.handle(type, std::move(handler));
     thread_ = std::thread([this] { worker_.run(); });
   }

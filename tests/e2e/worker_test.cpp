@@ -208,6 +208,13 @@ TEST_F(WorkerRefuses, OptionsOutOfRange) {
   EXPECT_THAT(refusal_of({.queues = {"mail"}, .concurrency = 0}), HasSubstr("concurrency: 0"));
   EXPECT_THAT(refusal_of({.queues = {"mail"}, .concurrency = 1001}),
               HasSubstr("concurrency: 1001"));
+  EXPECT_THAT(refusal_of({.queues = {"mail", "sms", "mail"}}), HasSubstr("queues: mail twice"));
+  EXPECT_THAT(refusal_of({.queues = {{"mail", {.weight = 0}}}}), HasSubstr("weight of mail: 0"));
+  EXPECT_THAT(refusal_of({.queues = {{"mail", {.weight = 1'000'001}}}}),
+              HasSubstr("weight of mail: 1000001"));
+  EXPECT_THAT(refusal_of({.queues = {{"mail", {.reserved = 2}}, {"sms", {.reserved = 2}}},
+                          .concurrency = 3}),
+              HasSubstr("reserved: more than 3 slots"));
   EXPECT_THAT(refusal_of({.queues = {"mail"}, .lease = 99ms}), HasSubstr("lease: 99 ms"));
   EXPECT_THAT(refusal_of({.queues = {"mail"}, .grace = -1ms}), HasSubstr("grace"));
   EXPECT_EQ(refusal_of({.queues = {"mail"}, .concurrency = 1000, .lease = 100ms, .grace = 0ms}),

@@ -55,6 +55,12 @@ std::string as_text(const ClaimReply& reply) {
   return text.str();
 }
 
+std::string as_text(const ExtendResult& result) {
+  std::string text(to_string(result.outcome));
+  for (const JobId& id : result.cancelled) text += " cancelled " + id.text();
+  return text;
+}
+
 std::string as_text(const QueueStats& stats) {
   const QueueStats::Totals& t = stats.totals;
   std::ostringstream text;

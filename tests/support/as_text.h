@@ -13,6 +13,7 @@ std::string as_text(const ActiveJob& job);
 std::string as_text(const JobInfo& job);
 std::string as_text(const std::optional<JobInfo>& job);
 std::string as_text(const ClaimReply& reply);
+std::string as_text(const ExtendResult& result);
 std::string as_text(const QueueStats& stats);
 inline std::string as_text(LeaseOutcome outcome) { return std::string(to_string(outcome)); }
 inline std::string as_text(ChangeOutcome outcome) { return std::string(to_string(outcome)); }

@@ -29,7 +29,11 @@ ChangeOutcome ModelQueue::absent(const JobId& id) const {
 
 ChangeOutcome ModelQueue::cancel(const JobId& id) {
   Job* const job = waiting(id);
-  if (job == nullptr) return absent(id);
+  if (job == nullptr) {
+    if (!jobs_.contains(id) || dead(id) != nullptr) return absent(id);
+    jobs_[id].is_cancel_asked = true;
+    return ChangeOutcome::asked;
+  }
   stop_waiting(*job);
   jobs_.erase(id);
   ++totals_.cancelled;

@@ -90,7 +90,7 @@ class ModelEngine final : public Engine, public std::enable_shared_from_this<Mod
   }
 
   void extend(const QueueName& queue, std::vector<ExtendRow> rows, Deadline /*deadline*/,
-              Done<std::vector<LeaseOutcome>> done) override {
+              Done<std::vector<ExtendResult>> done) override {
     done(each(queue, rows,
               [](ModelQueue& q, const ExtendRow& row) { return q.extend(row.held, row.lease); }));
   }

@@ -28,8 +28,7 @@ std::optional<SystemTime> ModelQueue::due_of(Milliseconds delay,
 std::vector<PutResult> ModelQueue::put(const std::vector<NewJob>& jobs, PutMode mode) {
   std::vector<PutResult> results;
   std::map<JobId, SystemTime> fresh;
-  std::size_t waiting = 0;
-  for (const auto& [priority, level] : due_) waiting += level.size();
+  const std::size_t waiting = waiting_count();
   for (const NewJob& job : jobs) {
     const JobId& id = *job.id;
     const auto due = due_of(job.delay, job.due_at);
@@ -214,6 +213,10 @@ LeaseOutcome ModelQueue::ack(const Held& held, const std::string& result) {
 LeaseOutcome ModelQueue::fail(const Held& held, const Failure& failure) {
   if (!take_out(held)) return LeaseOutcome::lease_lost;
   Job& job = jobs_[held.id];
+  if (job.is_cancel_asked) {
+    drop_cancelled(held.id);
+    return LeaseOutcome::cancelled;
+  }
   ++job.failures;
   ++totals_.failed;
   job.last_failed_at = now();
@@ -238,6 +241,10 @@ LeaseOutcome ModelQueue::fail(const Held& held, const Failure& failure) {
 
 LeaseOutcome ModelQueue::release(const Held& held) {
   if (!take_out(held)) return LeaseOutcome::lease_lost;
+  if (jobs_[held.id].is_cancel_asked) {
+    drop_cancelled(held.id);
+    return LeaseOutcome::cancelled;
+  }
   const auto before = head();
   wait_until(jobs_[held.id], now());
   ++totals_.released;
@@ -245,28 +252,39 @@ LeaseOutcome ModelQueue::release(const Held& held) {
   return LeaseOutcome::released;
 }
 
-LeaseOutcome ModelQueue::extend(const Held& held, Milliseconds lease) {
+ExtendResult ModelQueue::extend(const Held& held, Milliseconds lease) {
   const auto found = leases_.find(held.token);
-  if (found == leases_.end()) return LeaseOutcome::lease_lost;
+  if (found == leases_.end()) return {LeaseOutcome::lease_lost};
   const auto& ids = found->second.held;
-  if (std::count(ids.begin(), ids.end(), held.id) == 0) return LeaseOutcome::lease_lost;
+  if (std::count(ids.begin(), ids.end(), held.id) == 0) return {LeaseOutcome::lease_lost};
   found->second.ends_at = std::max(found->second.ends_at, now() + lease);
-  return LeaseOutcome::extended;
+  ExtendResult result;
+  for (const JobId& id : ids) {
+    if (jobs_[id].is_cancel_asked) result.cancelled.push_back(id);
+  }
+  if (jobs_[held.id].is_cancel_asked) result.outcome = LeaseOutcome::cancelled;
+  return result;
 }
 
 std::uint64_t ModelQueue::recover() {
   const auto before = head();
-  const auto [back, died] = recover_expired();
+  const auto [back, waiting] = recover_expired();
   trim();
-  if (back > died) wake.after_put(before, now(), clock_.now_us());
+  if (waiting > 0) wake.after_put(before, now(), clock_.now_us());
   return back;
 }
 
-// Whole leases, until a piece of jobs is back. Answers how many came back, and how many of them are
-// dead.
+std::size_t ModelQueue::waiting_count() const {
+  std::size_t count = 0;
+  for (const auto& [priority, level] : due_) count += level.size();
+  return count;
+}
+
+// Whole leases, until a piece of jobs is back. Answers how many came back, and how many of them
+// wait again.
 std::pair<std::uint64_t, std::uint64_t> ModelQueue::recover_expired() {
   std::uint64_t back = 0;
-  const std::uint64_t died_before = totals_.died;
+  const std::size_t waiting_before = waiting_count();
   for (const auto& [ends_at, token] : leases_by_end()) {
     if (ends_at > now() || back >= Limits::piece) break;
     for (const JobId& id : leases_[token].held) {
@@ -275,19 +293,25 @@ std::pair<std::uint64_t, std::uint64_t> ModelQueue::recover_expired() {
     }
     leases_.erase(token);
   }
-  return {back, totals_.died - died_before};
+  return {back, waiting_count() - waiting_before};
 }
 
 void ModelQueue::lose_lease(Job& job, SystemTime ended_at) {
   ++job.lost_leases;
   ++totals_.lost_leases;
   job.last_failed_at = ended_at;
+  if (job.is_cancel_asked) return drop_cancelled(JobId(*job.what.id));
   if (job.lost_leases >= Limits::lost_leases) {
     job.last_error = "lease lost " + std::to_string(job.lost_leases) + " times";
     return bury(job, DeadReason::quarantined);
   }
   if (job.failures == 0) job.last_error = "lease lost";
   wait_until(job, ended_at);
+}
+
+void ModelQueue::drop_cancelled(const JobId& id) {
+  jobs_.erase(id);
+  ++totals_.cancelled;
 }
 
 void ModelQueue::bury(Job& job, DeadReason reason) {

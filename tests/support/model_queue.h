@@ -25,7 +25,7 @@ class ModelQueue {
   LeaseOutcome ack(const Held& held, const std::string& result);
   LeaseOutcome fail(const Held& held, const Failure& failure);
   LeaseOutcome release(const Held& held);
-  LeaseOutcome extend(const Held& held, Milliseconds lease);
+  ExtendResult extend(const Held& held, Milliseconds lease);
   std::uint64_t recover();
 
   ChangeOutcome cancel(const JobId& id);
@@ -65,6 +65,7 @@ class ModelQueue {
     std::optional<SystemTime> last_failed_at{};
     std::string last_error{};
     std::string result{};
+    bool is_cancel_asked = false;  // of active jobs
   };
   struct Lease {
     SystemTime ends_at{};
@@ -89,6 +90,7 @@ class ModelQueue {
   [[nodiscard]] std::vector<std::pair<SystemTime, LeaseToken>> leases_by_end() const;
   [[nodiscard]] std::vector<std::pair<SystemTime, JobId>> by_end(JobState state) const;
   [[nodiscard]] std::uint64_t kept_bytes(JobState state) const;
+  [[nodiscard]] std::size_t waiting_count() const;
   [[nodiscard]] std::uint64_t dead_percent() const;
   [[nodiscard]] bool is_full() const;
   std::uint64_t trim(JobState state, std::uint64_t count, std::uint64_t bytes, Milliseconds age);
@@ -100,6 +102,7 @@ class ModelQueue {
   void stop_waiting(Job& job);
   void bury(Job& job, DeadReason reason);
   bool take_out(const Held& held);
+  void drop_cancelled(const JobId& id);
   void lose_lease(Job& job, SystemTime ended_at);
   std::pair<std::uint64_t, std::uint64_t> recover_expired();
   [[nodiscard]] ActiveJob hand_over(const Job& job, const LeaseToken& token, SystemTime due_at,

@@ -74,7 +74,15 @@ class SyncQueue {
   }
   LeaseOutcome extend(const ActiveJob& job, Milliseconds lease) { return extend(held(job), lease); }
   std::vector<LeaseOutcome> extend(std::vector<ExtendRow> rows) {
-    return wait<std::vector<LeaseOutcome>>(&Engine::extend, std::move(rows));
+    std::vector<LeaseOutcome> outcomes;
+    for (const ExtendResult& result : extend_and_hear(std::move(rows))) {
+      outcomes.push_back(result.outcome);
+    }
+    return outcomes;
+  }
+  /// As extend, with the jobs of the same lease whose cancel was asked for.
+  std::vector<ExtendResult> extend_and_hear(std::vector<ExtendRow> rows) {
+    return wait<std::vector<ExtendResult>>(&Engine::extend, std::move(rows));
   }
 
   ChangeOutcome cancel(const JobId& id) { return cancel(std::vector{id}).front(); }

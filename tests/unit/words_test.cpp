@@ -26,10 +26,11 @@ TEST(Words, EachEnumeratorIsItsOwnName) {
   EXPECT_EQ(words({PutOutcome::created, PutOutcome::exists, PutOutcome::refused}),
             (Words{"created", "exists", "refused"}));
   EXPECT_EQ(words({LeaseOutcome::acked, LeaseOutcome::failed, LeaseOutcome::dead,
-                   LeaseOutcome::released, LeaseOutcome::extended, LeaseOutcome::lease_lost}),
-            (Words{"acked", "failed", "dead", "released", "extended", "lease_lost"}));
-  EXPECT_EQ(words({ChangeOutcome::done, ChangeOutcome::not_found, ChangeOutcome::wrong_state}),
-            (Words{"done", "not_found", "wrong_state"}));
+                   LeaseOutcome::released, LeaseOutcome::extended, LeaseOutcome::cancelled, LeaseOutcome::lease_lost}),
+            (Words{"acked", "failed", "dead", "released", "extended", "cancelled", "lease_lost"}));
+  EXPECT_EQ(words({ChangeOutcome::done, ChangeOutcome::asked, ChangeOutcome::not_found,
+                   ChangeOutcome::wrong_state}),
+            (Words{"done", "asked", "not_found", "wrong_state"}));
   EXPECT_EQ(words({Damage::no_place, Damage::two_places, Damage::no_record, Damage::no_job,
                    Damage::no_end, Damage::no_list, Damage::counts, Damage::totals}),
             (Words{"no_place", "two_places", "no_record", "no_job", "no_end", "no_list", "counts",
