@@ -82,8 +82,8 @@ class Client {
   std::vector<LeaseOutcome> release(const QueueName& queue, const std::vector<Held>& held);
 
   /// Keeps the lease of the whole claim that holds the job until `lease` from now on Redis's clock.
-  /// `lease`: Limits::lease_least .. Limits::lease. `cancelled`: as `extended`, but the job's cancel
-  /// was asked for; stop working on it.
+  /// `lease`: Limits::lease_least .. Limits::lease. `cancelled`: as `extended`, but the job's
+  /// cancel was asked for; stop working on it.
   LeaseOutcome extend(const ActiveJob& job, Milliseconds lease);
   LeaseOutcome extend(const QueueName& queue, const Held& held, Milliseconds lease);
 

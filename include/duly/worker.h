@@ -77,13 +77,13 @@ struct WorkerQueue {
 
 enum class QueueOrder {
   weighted,  ///< Each queue with due jobs gets its share.
-  strict,    ///< As listed: a queue gets nothing, for ever if need be, while one before it has jobs.
+  strict,  ///< As listed: a queue gets nothing, for ever if need be, while one before it has jobs.
 };
 
 struct WorkerOptions {
-  std::vector<WorkerQueue> queues;            ///< One or more, each once.
-  QueueOrder order = QueueOrder::weighted;    ///< Without effect on a single queue.
-  std::size_t concurrency = 10;   ///< Handlers at once; 1 .. 1,000.
+  std::vector<WorkerQueue> queues;          ///< One or more, each once.
+  QueueOrder order = QueueOrder::weighted;  ///< Without effect on a single queue.
+  std::size_t concurrency = 10;             ///< Handlers at once; 1 .. 1,000.
   Milliseconds lease{
       std::chrono::seconds{30}};  ///< For jobs that do not bring their own; kept alive by itself.
   Milliseconds grace{std::chrono::seconds{25}};  ///< How long stop() lets running handlers go on.

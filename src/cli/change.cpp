@@ -54,7 +54,8 @@ int run_now(const Context& context, const Given& given) {
 
 void add_cancel(CLI::App& app, Context& context) {
   const auto given = std::make_shared<Given>();
-  CLI::App* const command = app.add_subcommand("cancel", "Drop waiting jobs; ask active ones to stop");
+  CLI::App* const command =
+      app.add_subcommand("cancel", "Drop waiting jobs; ask active ones to stop");
   command->group(kProduce);
   add_queue(*command, given->queue);
   add_ids(*command, given->ids)->required();

@@ -56,7 +56,8 @@ std::vector<WorkerQueue> QueueShares::of(const std::vector<QueueName>& queues) c
     const auto found = std::find_if(all.begin(), all.end(),
                                     [&](const WorkerQueue& queue) { return queue.name == name; });
     if (found == all.end()) {
-      throw Error(ErrorCode::invalid_argument, option + ": queue \"" + core::printable(name.text()) +
+      throw Error(ErrorCode::invalid_argument, option + ": queue \"" +
+                                                   core::printable(name.text()) +
                                                    "\", expected one of those to work on");
     }
     return found->share;

@@ -31,16 +31,14 @@ std::string one_place(double number) {
 std::string counts_text(const WorkerStats& stats) {
   return std::to_string(stats.acked) + " acked, " + std::to_string(stats.failed) + " failed, " +
          std::to_string(stats.died) + " dead, " + std::to_string(stats.released) + " released, " +
-         std::to_string(stats.cancelled) + " cancelled, " + std::to_string(stats.lease_lost) + " leases lost";
+         std::to_string(stats.cancelled) + " cancelled, " + std::to_string(stats.lease_lost) +
+         " leases lost";
 }
 
 Json counts_json(const WorkerStats& stats) {
-  return {{"acked", stats.acked},
-          {"failed", stats.failed},
-          {"dead", stats.died},
-          {"released", stats.released},
-          {"cancelled", stats.cancelled},
-          {"lease_lost", stats.lease_lost}};
+  return {{"acked", stats.acked},         {"failed", stats.failed},
+          {"dead", stats.died},           {"released", stats.released},
+          {"cancelled", stats.cancelled}, {"lease_lost", stats.lease_lost}};
 }
 
 }  // namespace

@@ -201,9 +201,9 @@ Result<ClaimReply> claim(Reply reply, const QueueName& queue, Milliseconds lease
 
 Result<std::vector<LeaseOutcome>> lease_outcomes(const Reply& reply, std::size_t rows,
                                                  LeaseOutcome usual) {
-  static constexpr std::array kAll{LeaseOutcome::acked,    LeaseOutcome::failed,
-                                   LeaseOutcome::dead,     LeaseOutcome::released,
-                                   LeaseOutcome::extended, LeaseOutcome::cancelled,
+  static constexpr std::array kAll{LeaseOutcome::acked,     LeaseOutcome::failed,
+                                   LeaseOutcome::dead,      LeaseOutcome::released,
+                                   LeaseOutcome::extended,  LeaseOutcome::cancelled,
                                    LeaseOutcome::lease_lost};
   if (!is_batch(reply)) return unexpected(to_string(usual));
   std::vector<LeaseOutcome> outcomes(rows, usual);

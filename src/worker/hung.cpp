@@ -44,8 +44,8 @@ void HungHandlers::look() {
     const Task& task = *watched.task;
     if (!is_running(task)) return true;
     // A lost lease may come long before the timeout.
-    const SteadyTime hangs_at = std::max(watched.asked_at, task.timeout_at.load()) +
-                                std::min(kPatience, task.job.timeout);
+    const SteadyTime hangs_at =
+        std::max(watched.asked_at, task.timeout_at.load()) + std::min(kPatience, task.job.timeout);
     if (hangs_at > now) {
       next = std::min(next, hangs_at);
       return false;

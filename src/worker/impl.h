@@ -65,7 +65,7 @@ struct Worker::Impl : std::enable_shared_from_this<Worker::Impl> {
   std::unique_ptr<redis::Io::Timer> grace_timer;
   std::unique_ptr<redis::Io::Timer> stale_timer;
   Phase phase = Phase::idle;
-  std::size_t held = 0;  // claimed tasks whose handler has not come back or been replaced
+  std::size_t held = 0;       // claimed tasks whose handler has not come back or been replaced
   bool has_reserved = false;  // slots
   Prefetch prefetch{std::chrono::steady_clock::now()};
   bool is_stale_armed = false;
@@ -78,8 +78,8 @@ struct Worker::Impl : std::enable_shared_from_this<Worker::Impl> {
   std::atomic<bool> was_run{false};
 
   struct Counters {
-    std::atomic<std::uint64_t> acked{0}, failed{0}, died{0}, released{0}, cancelled{0}, lease_lost{0}, running{0},
-        claims{0}, hung{0};
+    std::atomic<std::uint64_t> acked{0}, failed{0}, died{0}, released{0}, cancelled{0},
+        lease_lost{0}, running{0}, claims{0}, hung{0};
     std::atomic<bool> is_degraded{false};
   } counters;
 };

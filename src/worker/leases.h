@@ -23,7 +23,8 @@ struct Lease {
 };
 
 /// Keeps the leases of running jobs, until each job's timeout and never beyond, and tells of jobs
-/// whose timeout has passed, whose lease is lost or whose cancel was asked for. On the connection's thread only.
+/// whose timeout has passed, whose lease is lost or whose cancel was asked for. On the connection's
+/// thread only.
 class Leases {
  public:
   struct Hooks {

@@ -8,8 +8,7 @@ namespace duly {
 Shares::Shares(const std::vector<WorkerQueue>& queues, QueueOrder order)
     : order_(order), held_back_(queues.size()) {
   for (const WorkerQueue& queue : queues) {
-    queues_.push_back(
-        {.stride = 1.0 / queue.share.weight, .reserved = queue.share.reserved});
+    queues_.push_back({.stride = 1.0 / queue.share.weight, .reserved = queue.share.reserved});
   }
 }
 

@@ -19,15 +19,16 @@ struct Lease;
 struct Task {
   /// Who decides how the attempt ends moves it from `open`, once.
   enum class Fate { open, finished, timed_out, lost, released };
-  /// Whether its thread is one of the pool's; who ends that moves it from `taken`, once: the handler
-  /// that comes back (`left`), or who gives the place of a hung one to another thread (`replaced`).
+  /// Whether its thread is one of the pool's; who ends that moves it from `taken`, once: the
+  /// handler that comes back (`left`), or who gives the place of a hung one to another thread
+  /// (`replaced`).
   enum class Seat { taken, left, replaced };
 
   ActiveJob job;
   /// A moment of the steady clock, and the same moment on Redis's clock, to tell lateness.
   SteadyTime claimed_at{};
   std::chrono::sys_time<std::chrono::microseconds> claimed_at_redis{};
-  std::size_t queue = 0;                   ///< Position in WorkerOptions::queues.
+  std::size_t queue = 0;   ///< Position in WorkerOptions::queues.
   Lease* lease = nullptr;  ///< Until its end is confirmed. Connection's thread only.
 
   std::stop_source stop{};

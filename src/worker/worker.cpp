@@ -297,9 +297,9 @@ void Worker::run() {
     throw Error(ErrorCode::invalid_argument, "run: called twice, expected once");
   }
   auto ended = impl_->all_ended.get_future();
-  impl_->pool = std::make_unique<Pool>(
-      impl_->options.concurrency,
-      [impl = impl_](const TaskPtr& task) { return impl->run_task(task); });
+  impl_->pool =
+      std::make_unique<Pool>(impl_->options.concurrency,
+                             [impl = impl_](const TaskPtr& task) { return impl->run_task(task); });
   impl_->shared->io.post([impl = impl_] { impl->start(); });
   ended.wait();
 }

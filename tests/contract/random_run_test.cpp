@@ -122,7 +122,8 @@ class RandomRun : public ::testing::TestWithParam<EngineKind> {
       case 3: {
         std::vector<ExtendRow> extensions;
         for (const Held& held : rows) extensions.push_back({held, 500ms + pick_ms(8'000)});
-        return both("extend", [&](SyncQueue& queue) { return as_text(queue.extend_and_hear(extensions)); });
+        return both("extend",
+                    [&](SyncQueue& queue) { return as_text(queue.extend_and_hear(extensions)); });
       }
       default: {
         std::vector<FailRow> failures;

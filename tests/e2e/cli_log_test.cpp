@@ -90,8 +90,10 @@ TEST_F(CliLog, WorkEndsWithASummary) {
   const ProgramEnd end = work_until("acked", "test $DULY_MAX_ATTEMPTS = 20");
 
   EXPECT_TRUE(std::regex_search(
-      end.err, std::regex("stopped: 1 acked, 1 failed, 1 dead, 0 released, 0 cancelled, 0 leases lost; late p50 "
-                          "[0-9.]+ ms, p99 [0-9.]+ ms; in [0-9.]+ s\n$")))
+      end.err,
+      std::regex(
+          "stopped: 1 acked, 1 failed, 1 dead, 0 released, 0 cancelled, 0 leases lost; late p50 "
+          "[0-9.]+ ms, p99 [0-9.]+ ms; in [0-9.]+ s\n$")))
       << end.err;
 }
 
@@ -105,7 +107,8 @@ TEST_F(CliLog, WorkTellsOnATerminalHowItGoes) {
 
   EXPECT_EQ(end.status, 0) << end.out;
   EXPECT_NE(
-      end.out.find("working: 1 acked, 0 failed, 0 dead, 0 released, 0 cancelled, 0 leases lost, 0 running"),
+      end.out.find(
+          "working: 1 acked, 0 failed, 0 dead, 0 released, 0 cancelled, 0 leases lost, 0 running"),
       std::string::npos)
       << end.out;
 }

@@ -210,8 +210,7 @@ TEST_F(CliWork, HoldsReservedSlotsBack) {
   const Program worker(work("echo $DULY_QUEUE >> " + path("running") + "; sleep 68",
                             {"urgent", "--concurrency", "3", "--reserve", "urgent=1", "--weight",
                              "mail=2", "--weight", "urgent=3"}));
-  ASSERT_TRUE(eventually([&] { return read(path("running")) == "mail\nmail\n"; }))
-      << worker.err();
+  ASSERT_TRUE(eventually([&] { return read(path("running")) == "mail\nmail\n"; })) << worker.err();
 
   put({"urgent", "x"});
 

@@ -30,10 +30,11 @@ class WorkerHung : public WorkerTest {
     };
   }
   [[nodiscard]] Connection logging() const {
-    return Connection(ConnectionOptions{
-        .redis = redis_.url(), .log = [state = state_](LogLevel, const std::string& text) {
-          if (text.find("worker: degraded") != std::string::npos) ++state->logged_degraded;
-        }});
+    return Connection(ConnectionOptions{.redis = redis_.url(),
+                                        .log = [state = state_](LogLevel, const std::string& text) {
+                                          if (text.find("worker: degraded") != std::string::npos)
+                                            ++state->logged_degraded;
+                                        }});
   }
 
   std::shared_ptr<State> state_ = std::make_shared<State>();
@@ -46,7 +47,8 @@ TEST_F(WorkerHung, B76_HungJobsFailAtTheirTimeoutAndTheOthersGoOn) {
                        .backoff = {.kind = Backoff::Kind::fixed, .base = 50ms, .jitter = 0}};
   put_many(3, hanging);
   put_many(100);
-  RunningWorker worker(redis_.url(), {.queues = {"mail"}, .concurrency = 2, .lease = 300ms}, handler());
+  RunningWorker worker(redis_.url(), {.queues = {"mail"}, .concurrency = 2, .lease = 300ms},
+                       handler());
 
   ASSERT_TRUE(worker.ends(106, 20s));
 
@@ -98,7 +100,8 @@ TEST_F(WorkerHung, TooManyOfThemDegradeTheWorkerUntilTheyEnd) {
 
 TEST_F(WorkerHung, ALostLeaseEndsAtTheTimeoutToo) {
   put({.type = "hang", .timeout = 500ms, .max_attempts = 1});
-  RunningWorker worker(redis_.url(), {.queues = {"mail"}, .concurrency = 1, .lease = 200ms}, handler());
+  RunningWorker worker(redis_.url(), {.queues = {"mail"}, .concurrency = 1, .lease = 200ms},
+                       handler());
   ASSERT_TRUE(eventually([&] { return worker.worker().stats().running == 1; }));
   RawRedis(redis_.socket_path()).command({"DEL", "duly:{mail}:held", "duly:{mail}:leases"});
   ASSERT_TRUE(eventually([&] { return worker.worker().stats().lease_lost == 1; }));

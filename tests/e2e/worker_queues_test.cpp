@@ -49,9 +49,9 @@ class WorkerQueues : public WorkerTest {
 
 TEST_F(WorkerQueues, B46_AReservedSlotIsFreeForItsQueue) {
   put_into("low", 100);
-  const RunningWorker worker(
-      redis_.url(), {.queues = {"low", {"critical", {.reserved = 1}}}, .concurrency = 4},
-      staying());
+  const RunningWorker worker(redis_.url(),
+                             {.queues = {"low", {"critical", {.reserved = 1}}}, .concurrency = 4},
+                             staying());
   ASSERT_TRUE(eventually([&] { return begun_->of("low") == 3; }));
 
   const auto put_at = SteadyClock::now();
@@ -73,12 +73,12 @@ TEST_F(WorkerQueues, WithoutReservedSlotsLongJobsFillThemAll) {
 
 TEST_F(WorkerQueues, ReservedSlotsServeTheirQueueAgainAndAgain) {
   put_into("low", 3);
-  const RunningWorker worker(
-      redis_.url(), {.queues = {"low", {"critical", {.reserved = 1}}}, .concurrency = 3},
-      [begun = begun_](Attempt& attempt) {
-        begun->add(attempt.job().queue);
-        if (attempt.job().queue == "low") waits_for_stop(attempt, 1min);
-      });
+  const RunningWorker worker(redis_.url(),
+                             {.queues = {"low", {"critical", {.reserved = 1}}}, .concurrency = 3},
+                             [begun = begun_](Attempt& attempt) {
+                               begun->add(attempt.job().queue);
+                               if (attempt.job().queue == "low") waits_for_stop(attempt, 1min);
+                             });
   ASSERT_TRUE(eventually([&] { return begun_->of("low") == 2; }));
 
   put_into("critical", 50);
@@ -111,8 +111,7 @@ TEST_F(WorkerQueues, StrictBeginsNothingElseWhileTheFirstHasJobs) {
   put_into("second", 20);
   std::atomic<std::size_t> begun_before_second{0};
   const RunningWorker worker(
-      redis_.url(),
-      {.queues = {"first", "second"}, .order = QueueOrder::strict, .concurrency = 2},
+      redis_.url(), {.queues = {"first", "second"}, .order = QueueOrder::strict, .concurrency = 2},
       [&, begun = begun_](Attempt& attempt) {
         begun->add(attempt.job().queue);
         if (attempt.job().queue == "second" && begun_before_second == 0) {

@@ -25,9 +25,10 @@ TEST(Words, EachEnumeratorIsItsOwnName) {
             (Words{"failed", "given_up", "quarantined", "unreadable"}));
   EXPECT_EQ(words({PutOutcome::created, PutOutcome::exists, PutOutcome::refused}),
             (Words{"created", "exists", "refused"}));
-  EXPECT_EQ(words({LeaseOutcome::acked, LeaseOutcome::failed, LeaseOutcome::dead,
-                   LeaseOutcome::released, LeaseOutcome::extended, LeaseOutcome::cancelled, LeaseOutcome::lease_lost}),
-            (Words{"acked", "failed", "dead", "released", "extended", "cancelled", "lease_lost"}));
+  EXPECT_EQ(
+      words({LeaseOutcome::acked, LeaseOutcome::failed, LeaseOutcome::dead, LeaseOutcome::released,
+             LeaseOutcome::extended, LeaseOutcome::cancelled, LeaseOutcome::lease_lost}),
+      (Words{"acked", "failed", "dead", "released", "extended", "cancelled", "lease_lost"}));
   EXPECT_EQ(words({ChangeOutcome::done, ChangeOutcome::asked, ChangeOutcome::not_found,
                    ChangeOutcome::wrong_state}),
             (Words{"done", "asked", "not_found", "wrong_state"}));
