@@ -12,7 +12,7 @@
 namespace duly::cli {
 namespace {
 
-struct Given {
+struct GivenChange {
   QueueName queue{};
   std::vector<JobId> ids{};
   JobId id{};
@@ -21,7 +21,7 @@ struct Given {
   PayloadSource payload{};
 };
 
-int reschedule(const Context& context, const Given& given) {
+int reschedule(const Context& context, const GivenChange& given) {
   if (given.delay.has_value() == given.due_at.has_value()) {
     throw Error(ErrorCode::invalid_argument, "due time: none given, expected --in or --at");
   }
@@ -34,7 +34,7 @@ int reschedule(const Context& context, const Given& given) {
   return print_outcomes(context, {given.id}, {outcome});
 }
 
-int edit(const Context& context, const Given& given) {
+int edit(const Context& context, const GivenChange& given) {
   if (!given.payload.is_given()) {
     throw Error(ErrorCode::invalid_argument,
                 "payload: none given, expected PAYLOAD, -, @FILE or --payload TEXT");
@@ -45,7 +45,7 @@ int edit(const Context& context, const Given& given) {
                         {admin.edit(given.queue, given.id, std::move(payload))});
 }
 
-int run_now(const Context& context, const Given& given) {
+int run_now(const Context& context, const GivenChange& given) {
   Admin admin(context.connect());
   std::vector<ChangeOutcome> outcomes;
   for (const JobId& id : given.ids) outcomes.push_back(admin.run_now(given.queue, id));
@@ -53,7 +53,7 @@ int run_now(const Context& context, const Given& given) {
 }
 
 void add_cancel(CLI::App& app, Context& context) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<GivenChange>();
   CLI::App* const command =
       app.add_subcommand("cancel", "Drop waiting jobs; ask active ones to stop");
   command->group(kProduce);
@@ -72,7 +72,7 @@ lease, and however the attempt ends, the job does not run again.
 }
 
 void add_reschedule(CLI::App& app, Context& context) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<GivenChange>();
   CLI::App* const command = app.add_subcommand("reschedule", "Move a waiting job's due time");
   command->group(kProduce);
   add_queue(*command, given->queue);
@@ -86,7 +86,7 @@ void add_reschedule(CLI::App& app, Context& context) {
 }
 
 void add_run_now(CLI::App& app, Context& context) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<GivenChange>();
   CLI::App* const command = app.add_subcommand("run-now", "Make scheduled jobs due at once");
   command->group(kProduce);
   add_queue(*command, given->queue);
@@ -96,7 +96,7 @@ void add_run_now(CLI::App& app, Context& context) {
 }
 
 void add_edit(CLI::App& app, Context& context) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<GivenChange>();
   CLI::App* const command = app.add_subcommand("edit", "Replace a waiting job's payload");
   command->group(kProduce);
   add_queue(*command, given->queue);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kDamaged = 1;
 
-struct Given {
+struct GivenCheck {
   std::vector<QueueName> queues{};
   bool repairs = false;
 };
@@ -52,7 +52,7 @@ bool check_queue(const Context& context, Admin& admin, const QueueName& queue, b
   return is_well;
 }
 
-int check(const Context& context, const Given& given) {
+int check(const Context& context, const GivenCheck& given) {
   Admin admin(context.connect());
   bool is_well = true;
   for (const QueueName& queue : given.queues.empty() ? admin.queues() : given.queues) {
@@ -65,7 +65,7 @@ int check(const Context& context, const Given& given) {
 }  // namespace
 
 void add_check(CLI::App& app, Context& context) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<GivenCheck>();
   CLI::App* const command =
       app.add_subcommand("check", "Look for jobs that are lost or damaged in Redis");
   command->group(kOperate);

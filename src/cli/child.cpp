@@ -27,7 +27,7 @@ constexpr std::chrono::seconds kUntilKill{2};
 // How long after its end we still read what it wrote: a grandchild may hold the pipe open for ever.
 constexpr std::chrono::milliseconds kLastWords{100};
 // Where the system cannot tell us of a child's end (no pidfd before Linux 5.3), we look so often.
-constexpr std::chrono::milliseconds kLook{10};
+constexpr std::chrono::milliseconds kLookForEnd{10};
 
 /// Becomes readable when the child has ended; not open if the system has none for us.
 Descriptor open_pidfd(pid_t child) {
@@ -160,7 +160,7 @@ class Conversation {
     const auto at_most = [&time](Clock::duration other) {
       time = time ? std::min(*time, other) : other;
     };
-    if (!ended_at_ && !end_event_.is_open()) at_most(kLook);
+    if (!ended_at_ && !end_event_.is_open()) at_most(kLookForEnd);
     if (ended_at_) at_most(last_words_at() - Clock::now());
     if (kill_at_ && !is_killed_) at_most(*kill_at_ - Clock::now());
     if (!time) return -1;

@@ -19,14 +19,14 @@ namespace {
 constexpr std::uint64_t kMostClaimed = 10'000;
 constexpr Milliseconds kLookAgain{50};  // While --wait lasts; `duly work` is woken instead.
 
-struct Given {
+struct GivenClaim {
   QueueName queue{};
   std::optional<std::uint64_t> most{};
   std::optional<Milliseconds> lease{};
   std::optional<Milliseconds> wait{};
 };
 
-std::vector<ActiveJob> claim(Client& client, const Given& given) {
+std::vector<ActiveJob> claim(Client& client, const GivenClaim& given) {
   ClaimOptions options;
   options.most = given.most.value_or(options.most);
   options.lease = given.lease.value_or(options.lease);
@@ -50,7 +50,7 @@ void print_job(const ActiveJob& job) {
   print_line("payload  " + preview(job.payload, 1024));
 }
 
-int claim_and_print(const Context& context, const Given& given) {
+int claim_and_print(const Context& context, const GivenClaim& given) {
   if (given.lease) core::require(core::check_lease(*given.lease));
   Client client(context.connect());
   const std::vector<ActiveJob> jobs = claim(client, given);
@@ -72,7 +72,7 @@ int claim_and_print(const Context& context, const Given& given) {
 }  // namespace
 
 void add_claim(CLI::App& app, Context& context) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<GivenClaim>();
   CLI::App* const command = app.add_subcommand("claim", "Take due jobs under a lease, by hand");
   command->group(kWork);
   add_queue(*command, given->queue);

@@ -14,7 +14,7 @@
 namespace duly::cli {
 namespace {
 
-struct Given {
+struct GivenDead {
   QueueName queue{};
   std::vector<JobId> ids{};
   std::optional<std::uint64_t> most{};
@@ -22,14 +22,14 @@ struct Given {
   bool is_sure = false;
 };
 
-void require_ids_or_all(const Given& given) {
+void require_ids_or_all(const GivenDead& given) {
   if (given.ids.empty() == given.is_all) return;
   throw Error(ErrorCode::invalid_argument, given.is_all
                                                ? "--all: given beside ids, expected one of the two"
                                                : "id: none given, expected one or more, or --all");
 }
 
-int print_count(const Context& context, const Given& given, const std::string& word,
+int print_count(const Context& context, const GivenDead& given, const std::string& word,
                 std::uint64_t count) {
   if (context.is_json) {
     print_json(Json{{"queue", given.queue.text()}, {word, count}});
@@ -39,14 +39,14 @@ int print_count(const Context& context, const Given& given, const std::string& w
   return 0;
 }
 
-int list(const Context& context, const Given& given) {
+int list(const Context& context, const GivenDead& given) {
   JobList jobs{.queue = given.queue, .states = {JobState::dead}};
   if (given.most) jobs.most = given.most;
   if (given.is_all) jobs.most.reset();
   return print_jobs(context, jobs);
 }
 
-int replay(const Context& context, const Given& given) {
+int replay(const Context& context, const GivenDead& given) {
   require_ids_or_all(given);
   Admin admin(context.connect());
   if (given.is_all) {
@@ -55,7 +55,7 @@ int replay(const Context& context, const Given& given) {
   return print_outcomes(context, given.ids, admin.replay(given.queue, given.ids));
 }
 
-bool is_confirmed(const Given& given) {
+bool is_confirmed(const GivenDead& given) {
   if (given.is_sure || !is_terminal(Stream::in) || !is_terminal(Stream::err)) return true;
   std::cerr << "Delete all dead jobs of " << given.queue.text() << "? [y/N] " << std::flush;
   std::string answer;
@@ -63,7 +63,7 @@ bool is_confirmed(const Given& given) {
   return answer == "y" || answer == "yes";
 }
 
-int purge(const Context& context, const Given& given) {
+int purge(const Context& context, const GivenDead& given) {
   require_ids_or_all(given);
   if (given.is_all && !is_confirmed(given)) return print_count(context, given, "purged", 0);
   Admin admin(context.connect());
@@ -74,7 +74,7 @@ int purge(const Context& context, const Given& given) {
 }
 
 void add_list(CLI::App& dead, Context& context) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<GivenDead>();
   CLI::App* const command = dead.add_subcommand("ls", "List dead jobs, latest first");
   command->group("Commands");
   add_queue(*command, given->queue);
@@ -86,7 +86,7 @@ void add_list(CLI::App& dead, Context& context) {
 }
 
 void add_replay(CLI::App& dead, Context& context) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<GivenDead>();
   CLI::App* const command =
       dead.add_subcommand("replay", "Make dead jobs ready again, with fresh attempts");
   command->group("Commands");
@@ -98,7 +98,7 @@ void add_replay(CLI::App& dead, Context& context) {
 }
 
 void add_purge(CLI::App& dead, Context& context) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<GivenDead>();
   CLI::App* const command = dead.add_subcommand("purge", "Delete dead jobs");
   command->group("Commands");
   add_queue(*command, given->queue);

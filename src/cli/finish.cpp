@@ -11,7 +11,7 @@
 namespace duly::cli {
 namespace {
 
-struct Given {
+struct GivenFinish {
   QueueName queue{};
   JobId id{};
   LeaseToken token{};
@@ -24,8 +24,8 @@ struct Given {
   [[nodiscard]] Held held() const { return {id, token}; }
 };
 
-std::shared_ptr<Given> add_held(CLI::App& command) {
-  auto given = std::make_shared<Given>();
+std::shared_ptr<GivenFinish> add_held(CLI::App& command) {
+  auto given = std::make_shared<GivenFinish>();
   command.group(kWork);
   add_queue(command, given->queue);
   add_id(command, given->id);
@@ -33,7 +33,7 @@ std::shared_ptr<Given> add_held(CLI::App& command) {
   return given;
 }
 
-int print_outcome(const Context& context, const Given& given, LeaseOutcome outcome) {
+int print_outcome(const Context& context, const GivenFinish& given, LeaseOutcome outcome) {
   if (context.is_json) {
     print_json(outcome_json(given.id, to_string(outcome)));
   } else {
@@ -42,7 +42,7 @@ int print_outcome(const Context& context, const Given& given, LeaseOutcome outco
   return outcome == LeaseOutcome::lease_lost ? kNothingChanged : 0;
 }
 
-int fail(const Context& context, const Given& given) {
+int fail(const Context& context, const GivenFinish& given) {
   Failure failure;
   failure.error = given.error.value_or("");
   failure.retry_in = given.retry_in;
@@ -52,7 +52,7 @@ int fail(const Context& context, const Given& given) {
   return print_outcome(context, given, client.fail(given.queue, given.held(), failure));
 }
 
-int extend(const Context& context, const Given& given) {
+int extend(const Context& context, const GivenFinish& given) {
   core::require(core::check_lease(*given.lease));
   Client client(context.connect());
   return print_outcome(context, given, client.extend(given.queue, given.held(), *given.lease));

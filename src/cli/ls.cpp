@@ -9,14 +9,14 @@
 namespace duly::cli {
 namespace {
 
-struct Given {
+struct GivenLs {
   QueueName queue{};
   std::optional<std::string> state{};
   std::optional<std::uint64_t> most{};
   bool is_all = false;
 };
 
-int list(const Context& context, const Given& given) {
+int list(const Context& context, const GivenLs& given) {
   JobList jobs{.queue = given.queue};
   if (given.state) {
     jobs.states = {parse_state(*given.state)};
@@ -32,7 +32,7 @@ int list(const Context& context, const Given& given) {
 }  // namespace
 
 void add_ls(CLI::App& app, Context& context) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<GivenLs>();
   CLI::App* const command = app.add_subcommand("ls", "List the jobs of a queue");
   command->group(kLook);
   add_queue(*command, given->queue);

@@ -16,7 +16,7 @@
 namespace duly::cli {
 namespace {
 
-struct Given {
+struct GivenPut {
   QueueName queue{};
   PayloadSource payload{};
   JobOptions job{};
@@ -30,7 +30,7 @@ Error with_way_out(const PutResult& result) {
           std::string(result.error->what()) + "; safe to repeat with --id " + result.id.text()};
 }
 
-int put_one(const Context& context, const Given& given) {
+int put_one(const Context& context, const GivenPut& given) {
   NewJob job = given.job.job();
   job.payload = given.payload.read(context.connection.payload_limit);
   core::require(core::check_job(job, context.connection.payload_limit));
@@ -48,7 +48,7 @@ int put_one(const Context& context, const Given& given) {
   return result.outcome == PutOutcome::created ? 0 : kNothingChanged;
 }
 
-int put_many(const Context& context, const Given& given) {
+int put_many(const Context& context, const GivenPut& given) {
   if (given.payload.is_given() || given.job.has_id()) {
     throw Error(ErrorCode::invalid_argument,
                 "--ndjson: given beside a payload or --id, expected them in its lines");
@@ -60,7 +60,7 @@ int put_many(const Context& context, const Given& given) {
 }  // namespace
 
 void add_put(CLI::App& app, Context& context) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<GivenPut>();
   CLI::App* const command = app.add_subcommand("put", "Put a job, or a stream of jobs");
   command->group(kProduce);
   add_queue(*command, given->queue);

@@ -15,7 +15,7 @@
 namespace duly::cli {
 namespace {
 
-struct Given {
+struct GivenShow {
   QueueName queue{};
   JobId id{};
 };
@@ -67,7 +67,7 @@ void print_job(const JobInfo& job) {
   if (!job.result.empty()) print_field("result", preview(job.result, 4096));
 }
 
-int show(const Context& context, const Given& given) {
+int show(const Context& context, const GivenShow& given) {
   Admin admin(context.connect());
   const auto job = admin.find(given.queue, given.id);
   if (!job) {
@@ -90,7 +90,7 @@ int show(const Context& context, const Given& given) {
 }  // namespace
 
 void add_show(CLI::App& app, Context& context) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<GivenShow>();
   CLI::App* const command = app.add_subcommand("show", "Everything about one job");
   command->group(kLook);
   add_queue(*command, given->queue);

@@ -20,7 +20,7 @@ namespace {
 // Ctrl-C is heard between two rounds, so a round must not last.
 constexpr Milliseconds kRoundTimeout{2'000};
 
-struct Given {
+struct GivenStats {
   std::vector<QueueName> queues{};
   bool is_watch = false;
   std::optional<Milliseconds> every{};
@@ -87,7 +87,7 @@ void print_stats(const Context& context, const std::vector<QueueStats>& all) {
   flush_output();
 }
 
-void watch_round(const Context& context, Admin& admin, const Given& given) {
+void watch_round(const Context& context, Admin& admin, const GivenStats& given) {
   const bool is_in_place = !context.is_json && is_terminal(Stream::out);
   try {
     const auto all = look(admin, given.queues);
@@ -99,7 +99,7 @@ void watch_round(const Context& context, Admin& admin, const Given& given) {
   }
 }
 
-int watch(Context& context, const Given& given) {
+int watch(Context& context, const GivenStats& given) {
   const Milliseconds every = given.every.value_or(Milliseconds{1'000});
   context.timeout = std::min(context.timeout.value_or(kRoundTimeout), kRoundTimeout);
   Admin admin(context.connect());
@@ -109,7 +109,7 @@ int watch(Context& context, const Given& given) {
   return 0;
 }
 
-int show_stats(const Context& context, const Given& given) {
+int show_stats(const Context& context, const GivenStats& given) {
   if (given.every) {
     throw Error(ErrorCode::invalid_argument, "--every: given alone, expected beside --watch");
   }
@@ -138,7 +138,7 @@ void add_stats(CLI::App& app, Context& context) {
   add_examples(*queues, "  duly queues\n  duly queues --json\n");
   context.on(queues, [&context] { return show_queues(context); });
 
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<GivenStats>();
   CLI::App* const stats = app.add_subcommand("stats", "Counts, totals and lateness of queues");
   stats->group(kLook);
   add_queues(*stats, given->queues, "These queues [all]");

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kGiveUp = 100;  // The exit status by which a command says that no attempt will do.
 
-struct Given {
+struct GivenWork {
   std::vector<QueueName> queues{};
   QueueShares shares{};
   std::string command{};
@@ -70,7 +70,7 @@ void run_command(const std::string& command, Attempt& attempt, RunningChildren& 
   throw std::runtime_error(error_text(end));
 }
 
-int work(const Context& context, const Given& given) {
+int work(const Context& context, const GivenWork& given) {
   if (given.lease) core::require(core::check_lease(*given.lease));
   WorkerOptions options;
   options.queues = given.shares.of(given.queues);
@@ -111,7 +111,7 @@ int work(const Context& context, const Given& given) {
 }  // namespace
 
 void add_work(CLI::App& app, Context& context) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<GivenWork>();
   CLI::App* const command = app.add_subcommand("work", "Run a command for each due job");
   command->group(kWork);
   add_queues(*command, given->queues, "One or more")->required();

@@ -105,11 +105,11 @@ void WorkerProcess::read(const std::function<void(const Line&)>& on_line) {
 }
 
 void add_worker(CLI::App& app, Context& context) {
-  struct Given {
+  struct GivenDemoWorker {
     std::string url;
     std::string name;
   };
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<GivenDemoWorker>();
   CLI::App* const command = app.add_subcommand(kCommand, "A worker of the demo");
   command->group("");
   command->add_option("url", given->url)->required();
