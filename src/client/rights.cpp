@@ -51,11 +51,15 @@ constexpr std::array kProbes{
     Probe{"hgetall", "HGETALL duly:{doctor}:probe"},
     Probe{"hincrby", "HINCRBY duly:{doctor}:probe x 1"},
     Probe{"hrandfield", "HRANDFIELD duly:{doctor}:probe"},
+    Probe{"hscan", "HSCAN duly:{doctor}:probe 0"},
+    Probe{"hstrlen", "HSTRLEN duly:{doctor}:probe x"},
+    Probe{"hvals", "HVALS duly:{doctor}:probe"},
     Probe{"zadd", "ZADD duly:{doctor}:probe XX 1 x"},
     Probe{"zrem", "ZREM duly:{doctor}:probe x"},
     Probe{"zrange", "ZRANGE duly:{doctor}:probe 0 0"},
     Probe{"zrevrange", "ZREVRANGE duly:{doctor}:probe 0 0"},
     Probe{"zrangebyscore", "ZRANGEBYSCORE duly:{doctor}:probe 0 0"},
+    Probe{"zrevrangebyscore", "ZREVRANGEBYSCORE duly:{doctor}:probe 0 0"},
     Probe{"zremrangebyrank", "ZREMRANGEBYRANK duly:{doctor}:probe 0 0"},
     Probe{"zremrangebyscore", "ZREMRANGEBYSCORE duly:{doctor}:probe 0 0"},
     Probe{"zcard", "ZCARD duly:{doctor}:probe"},
@@ -65,6 +69,7 @@ constexpr std::array kProbes{
     Probe{"zrank", "ZRANK duly:{doctor}:probe x"},
     Probe{"zrevrank", "ZREVRANK duly:{doctor}:probe x"},
     Probe{"zpopmax", "ZPOPMAX duly:{doctor}:probe"},
+    Probe{"zscan", "ZSCAN duly:{doctor}:probe 0"},
 };
 
 Command& add_words(Command& command, std::string_view words) {

@@ -48,9 +48,18 @@ function duly.recover(keys, argv)
   return { 'recovered', back }
 end
 
--- Sets limits of a queue, and tells all: see keep.lua.
+-- Sets the limits that are given, and tells all.
+--
+-- args   length         waiting jobs; beyond it puts are refused; 0, the default: no limit
+--        dead_count, dead_bytes, dead_age_ms (0: no limit)    defaults 100000, 268435456, 15552000000
+--        dead_refuse    1: at the limit claims stop, until dead letters are replayed or purged; 0, the default: the
+--                       oldest dead letters are dropped, and counted
+--        done_age_ms    how long done jobs are kept; 0, the default: not at all
+--        done_count, done_bytes    defaults 10000, 67108864
+-- reply  {'limits', {name, value, ...}}
 function duly.limits(keys, argv)
-  local q, a, now, bad = open(keys, argv, keep.names())
+  local q, a, now, bad = open(keys, argv,
+    'length dead_count dead_bytes dead_age_ms dead_refuse done_age_ms done_count done_bytes')
   if bad then
     return bad
   end

@@ -26,7 +26,8 @@ end
 
 local MOST_RESULT_BYTES = 65536
 
--- Reports success: the job is done and leaves the queue, or stays among the done jobs for as long as the queue keeps them.
+-- Reports success: the job is done and leaves the queue, or stays among the done jobs for as long as the queue keeps
+-- them.
 --
 -- args   id, token    a batch of one claim may give token once, beside columns
 --        result       what the job brought, at most 65,536 bytes; kept with a done job, else dropped

@@ -99,8 +99,8 @@ function keep.trim_if_needed(q, now)
   end
 end
 
--- How full the dead letters are, in percent of the limit that is nearer, and whether claims stand still because they are
--- at it and none may be dropped.
+-- How full the dead letters are, in percent of the limit that is nearer, and whether claims stand still because they
+-- are at it and none may be dropped.
 function keep.fill(q)
   local limits = keep.limits(q)
   local share = math.max(redis.call('ZCARD', q.dead) / limits.dead_count, keep.size(q, 'dead') / limits.dead_bytes)
@@ -112,15 +112,7 @@ function keep.is_full(q)
   return is_full
 end
 
--- Sets the limits that are given, and tells all.
---
--- args   length         waiting jobs; beyond it puts are refused; 0, the default: no limit
---        dead_count, dead_bytes, dead_age_ms (0: no limit)    defaults 100000, 268435456, 15552000000
---        dead_refuse    1: at the limit claims stop, until dead letters are replayed or purged; 0, the default: the
---                       oldest dead letters are dropped, and counted
---        done_age_ms    how long done jobs are kept; 0, the default: not at all
---        done_count, done_bytes    defaults 10000, 67108864
--- reply  {'limits', {name, value, ...}}
+-- The call duly_limits.
 function keep.change(q, a, now)
   for i = 1, #LIMITS do
     local name, _, least, most = unpack(LIMITS[i])
@@ -143,13 +135,4 @@ function keep.change(q, a, now)
     row[2 * i - 1], row[2 * i] = LIMITS[i][1], string.format('%.0f', limits[LIMITS[i][1]])
   end
   return { 'limits', row }
-end
-
--- The names of all limits, for the arguments of duly_limits.
-function keep.names()
-  local names = {}
-  for i = 1, #LIMITS do
-    names[i] = LIMITS[i][1]
-  end
-  return table.concat(names, ' ')
 end

@@ -24,7 +24,8 @@ local function describe(q, id, now)
   if record.is_readable(bytes) then
     local p = record.policy(bytes)
     for _, value in ipairs({ 'put_at_ms', record.put_at(bytes), 'type', record.type(bytes),
-      'payload', record.payload(bytes), 'priority', record.priority(bytes), 'max_attempts', p.max_attempts, 'lease_ms', p.lease_ms,
+      'payload', record.payload(bytes), 'priority', record.priority(bytes),
+      'max_attempts', p.max_attempts, 'lease_ms', p.lease_ms,
       'timeout_ms', p.timeout_ms, 'backoff', p.is_fixed and 'fixed' or 'exponential',
       'backoff_base_ms', p.base_ms, 'backoff_cap_ms', p.cap_ms,
       'backoff_factor_milli', p.factor, 'backoff_jitter_percent', p.jitter }) do

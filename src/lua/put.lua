@@ -3,7 +3,8 @@
 -- args   id                        the job's own, 1 .. 128 printable characters without blanks
 --        delay_ms or due_at_ms     neither means due now
 --        record                    packed by the client; or instead, plain:
---        type, payload, priority (0 .. 9, default 0; 9 goes first), lease_ms, timeout_ms, max_attempts, backoff (exponential or fixed), backoff_base_ms,
+--        type, payload, priority (0 .. 9, default 0; 9 goes first), lease_ms, timeout_ms, max_attempts,
+--        backoff (exponential or fixed), backoff_base_ms,
 --        backoff_cap_ms, backoff_factor_milli, backoff_jitter_percent
 --        mode                      'all': every row is created, or none; 'each', or nothing: row by row
 -- reply  {'created', id, due_at_ms}

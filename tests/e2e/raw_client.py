@@ -356,7 +356,7 @@ class RawClient:
         self.refuses("delay_ms, due_at_ms", "reschedule", "id", "a")
         self.refuses("payload", "edit", "id", "a")
         self.refuses("most, died_by_ms", "purge", "most", 5)
-        self.refuses("state", "list", "state", "done")
+        self.refuses("state", "list", "state", "finished")
         self.refuses("after", "list", "state", "ready", "after", "x")
         self.refuses("argument 1: unknown name, expected none", "stats", "queue", "mail")
         self.assertEqual(self.client.dbsize(), 0)

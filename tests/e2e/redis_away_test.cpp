@@ -78,7 +78,7 @@ TEST_F(RedisAway, B32ACommandWithoutRedisEndsAtItsTimeoutAndSaysWhy) {
 }
 
 TEST(RedisLoading, B32CallsWaitUntilTheDataIsRead) {
-  RedisServer redis({.arguments = {"--appendonly", "yes", "--key-load-delay", "500",
+  RedisServer redis({.arguments = {"--appendonly", "yes", "--key-load-delay", "1500",
                                    "--loading-process-events-interval-bytes", "1024"}});
   for (int i = 0; i < 20; ++i) {
     std::vector<std::string> words{"MSET"};
