@@ -156,7 +156,7 @@ asio::awaitable<SessionError> Link::read_replies(std::shared_ptr<Session> sessio
     while (true) {
       Reply reply = co_await session->read();
       do {
-        if (reply.is_error() && reaction_to(reply) == Reaction::reconnect) leave(reply);
+        watch_state(reply);
         if (written_.empty()) {
           // "max number of clients" comes by itself, before the connection is closed.
           if (is_leaving_) throw SessionError(trouble_, why_);
@@ -171,6 +171,19 @@ asio::awaitable<SessionError> Link::read_replies(std::shared_ptr<Session> sessio
   } catch (const SessionError& error) {
     co_return error;
   }
+}
+
+// What a reply says of the state that the server is in.
+void Link::watch_state(const Reply& reply) {
+  if (!reply.is_error()) {
+    if (std::exchange(is_passing_, false)) outage_.over("works again");
+    return;
+  }
+  const Reaction reaction = reaction_to(reply);
+  if (reaction == Reaction::reconnect) leave(reply);
+  if (reaction != Reaction::wait) return;
+  is_passing_ = true;
+  outage_.failed(presentable(reply.text, options_.url));
 }
 
 // The server says that we are not right here: what has left is still answered, and the rest leaves

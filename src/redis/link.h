@@ -52,6 +52,7 @@ class Link : public std::enable_shared_from_this<Link> {
   boost::asio::awaitable<void> write_all(std::shared_ptr<Session> session);
   void fill(Batch& batch);
   void take_back(Batch& batch, std::size_t bytes_left);
+  void watch_state(const Reply& reply);
   void leave(const Reply& error);
   void break_off(Trouble trouble, const std::string& why);
 
@@ -83,6 +84,7 @@ class Link : public std::enable_shared_from_this<Link> {
   bool is_running_ = false;
   bool is_writing_ = false;
   bool is_closed_ = false;
+  bool is_passing_ = false;  // the server is in a state that will pass (LOADING ...)
   bool is_leaving_ = false;  // nothing more leaves on this session: it ends with its last reply
   SteadyTime next_deadline_ = SteadyTime::max();
   SteadyTime swept_at_{};

@@ -57,9 +57,9 @@ class Outage {
     is_said_ = true;
     if (log_) log_(LogLevel::warning, name_ + ": " + why);
   }
-  void over() {
+  void over(const std::string& how = "connected again") {
     if (!std::exchange(is_said_, false)) return;
-    if (log_) log_(LogLevel::info, name_ + ": connected again");
+    if (log_) log_(LogLevel::info, name_ + ": " + how);
   }
 
  private:

@@ -101,6 +101,7 @@ TEST(RedisLoading, B32CallsWaitUntilTheDataIsRead) {
 
   EXPECT_EQ(put.get().outcome, PutOutcome::created);
   EXPECT_NE(logged.text().find("LOADING"), std::string::npos) << logged.text();
+  EXPECT_NE(logged.text().find("works again"), std::string::npos) << logged.text();
 }
 
 TEST(RedisStopped, B35EveryCallReturnsInTimeAndNothingNotSentShowsUpLater) {
