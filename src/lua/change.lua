@@ -25,7 +25,8 @@ function duly.cancel(keys, argv)
     local id = args.cell(a, argv, row, 'id')
     if not id or redis.call('ZREM', q.due, id) == 0 then
       local word = absent(q, id)
-      if word == 'wrong_state' and not redis.call('ZSCORE', q.dead, id) then
+      if word == 'wrong_state' and not redis.call('ZSCORE', q.dead, id) and
+        not redis.call('ZSCORE', q.done, id) then
         tries.ask(q, id)
         return 'asked'
       end

@@ -57,13 +57,16 @@ TEST_F(LimitsMemory, B37ByDefaultFinishedJobsLeaveNothing) {
 TEST_F(LimitsMemory, B37KeptDoneJobsStayWithinTheirBytesAndGoWithTheirAge) {
   put_and_ack(100, 10);
   const std::uint64_t before = memory();
-  admin_.set_limits("mail", {.done_age = 2s});
+  admin_.set_limits("mail", {.done_age = 5s});
 
   put_and_ack(10'000, 10'000);
   put_and_ack(100, kMiB);
 
-  EXPECT_LE(memory(), before + QueueLimits{}.done_bytes * 3 / 2)
-      << redis_.cli("HGETALL", "duly:{mail}:meta") << redis_.cli("INFO", "memory");
+  // A call drops no more than a piece: after many large ones, a few more calls are needed.
+  EXPECT_TRUE(eventually([&] {
+    (void)client_.claim("mail");
+    return memory() <= before + QueueLimits{}.done_bytes * 3 / 2;
+  }));
   EXPECT_GT(stats().done, 10U);
   EXPECT_TRUE(eventually(
       [&] {

@@ -30,8 +30,9 @@ ChangeOutcome ModelQueue::absent(const JobId& id) const {
 ChangeOutcome ModelQueue::cancel(const JobId& id) {
   Job* const job = waiting(id);
   if (job == nullptr) {
-    if (!jobs_.contains(id) || dead(id) != nullptr) return absent(id);
-    jobs_[id].is_cancel_asked = true;
+    const auto active = jobs_.find(id);
+    if (active == jobs_.end() || state_of(active->second) != JobState::active) return absent(id);
+    active->second.is_cancel_asked = true;
     return ChangeOutcome::asked;
   }
   stop_waiting(*job);
