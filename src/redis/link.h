@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/redis/io_context.h"
@@ -17,6 +18,11 @@
 #include "src/redis/topology.h"
 
 namespace duly::redis {
+
+// What a callback throws ends the process: nobody could tell which request it belongs to.
+inline void call(const OnEnding& on_ending, Ending ending) noexcept {
+  on_ending(std::move(ending));
+}
 
 /// The shared connection for commands. Requests made while a write is under way leave in the next
 /// one; replies come in order. It connects when first used, and again, with backoff, whenever it
