@@ -89,8 +89,10 @@ TEST_F(CliLook, StatsCountsInThisForm) {
   EXPECT_TRUE(end.out.starts_with(R"({"queue":"mail","scheduled":1,"ready":1,"active":0,"dead":0,)"
                                   R"("done":0,"oldest_due_ms":)"))
       << end.out;
-  EXPECT_NE(end.out.find(R"("is_paused":false,"is_stopped":false,"dead_percent":0,"totals":{"put":2,"claimed":0,"acked":0,)"),
-            std::string::npos)
+  EXPECT_NE(
+      end.out.find(
+          R"("is_paused":false,"is_stopped":false,"dead_percent":0,"totals":{"put":2,"claimed":0,"acked":0,)"),
+      std::string::npos)
       << end.out;
   EXPECT_TRUE(json({"stats", "empty"}).at("oldest_due_ms").is_null());
 }
