@@ -1,5 +1,6 @@
 #include "src/core/backoff.h"
 
+#include <map>
 #include <set>
 
 #include "tests/contract/engine_contract.h"
@@ -108,6 +109,40 @@ TEST_P(LeaseBackoff, JitterDiffersFromJobToJob) {
   EXPECT_GT(different.size(), 90U);
   EXPECT_LT(*different.begin(), 90min);
   EXPECT_GT(*different.rbegin(), 90min);
+}
+
+TEST_P(LeaseBackoff, B49_AThousandFailuresOfOneSecondDoNotComeBackInOne) {
+  constexpr std::size_t kJobs = 5'000;
+  const auto due_after_failure = [&](double jitter) {
+    const NewJob job{.backoff = {.kind = Backoff::Kind::fixed, .base = 60s, .jitter = jitter}};
+    std::vector<Milliseconds> waits;
+    for (std::size_t put = 0; put < kJobs; put += Limits::piece) {
+      mail().put_all(std::vector<NewJob>(Limits::piece, job));
+      std::vector<FailRow> rows;
+      for (const ActiveJob& one : mail().claim_many()) rows.push_back({SyncQueue::held(one), {}});
+      const SystemTime failed_at = clock().now();
+      std::vector<JobId> ids;
+      for (const FailRow& row : rows) ids.push_back(row.held.id);
+      mail().fail(std::move(rows));
+      for (const auto& found : mail().find(ids)) waits.push_back(*found->due_at - failed_at);
+      mail().cancel(ids);
+      clock().advance(50ms);
+    }
+    return waits;
+  };
+
+  const auto waits = due_after_failure(0.2);
+  ASSERT_EQ(waits.size(), kJobs);
+  std::map<std::int64_t, std::size_t> by_second;
+  for (const Milliseconds wait : waits) {
+    ASSERT_GE(wait, 60s);
+    ASSERT_LE(wait, 72s);
+    ++by_second[wait / 1s];
+  }
+  for (const auto& [second, count] : by_second) {
+    EXPECT_LE(count, kJobs * 15 / 100) << second;
+  }
+  EXPECT_THAT(due_after_failure(0), ::testing::Each(Milliseconds{60s}));
 }
 
 }  // namespace

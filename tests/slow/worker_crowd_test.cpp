@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <fstream>
 #include <random>
 
 #include "tests/slow/worker_crowd.h"
@@ -92,6 +93,34 @@ TEST_F(WorkerCrowd, B62ATermSignalSoonAfterTheStartLosesNothing) {
     EXPECT_EQ(job.failures, 0U);
     EXPECT_EQ(job.lost_leases, 0U);
   }
+}
+
+// What is not due waits in Redis alone.
+TEST_F(WorkerCrowd, B40AWorkerKeepsNothingThatIsNotDue) {
+  const auto memory_kib = [](const WorkerProcess& worker) {
+    std::ifstream status("/proc/" + std::to_string(worker.pid()) + "/status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("VmRSS:")) return std::stoll(line.substr(6));
+    }
+    return 0LL;
+  };
+  const WorkerProcessOptions options{.concurrency = 4, .lease = 30s, .behaviour = "ms:60000"};
+  start_workers(1, options);
+  put({});
+  ASSERT_TRUE(eventually([&] { return log_->deliveries().size() == 1; }));
+  const long long before = memory_kib(*workers_[0]);
+  ASSERT_GT(before, 0);
+
+  put_many(300'000, {.delay = 24h});
+  put_many(1'000);
+
+  ASSERT_TRUE(eventually([&] { return log_->deliveries().size() == 4; }));
+  EXPECT_EQ(stats().active, 4U);
+  EXPECT_LE(memory_kib(*workers_[0]), before + 30 * 1024);
+  workers_[0]->signal(SIGKILL);
+  workers_[0]->wait();
+  EXPECT_EQ(stats().active, 4U);
+  EXPECT_EQ(stats().scheduled, 300'000U);
 }
 
 }  // namespace
