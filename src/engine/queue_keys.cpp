@@ -5,7 +5,7 @@
 namespace duly {
 namespace {
 
-// Those behind `keeper` are kept for what is to come, so that the list need not change for it.
+// Those behind `done` are kept for what is to come, so that the list need not change for it.
 constexpr std::array<std::string_view, 15> kParts{
     "due",    "jobs", "leases",     "held",   "tries",  "dead",      "meta",  "idle",
     "keeper", "done", "priorities", "dedupe", "groups", "schedules", "events"};

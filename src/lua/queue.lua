@@ -1,4 +1,4 @@
--- The keys of one shard, the same list in the same order for every function. Those behind `keeper` are kept for
+-- The keys of one shard, the same list in the same order for every function. Those behind `done` are kept for
 -- what is to come, so that the list need not change for it.
 local queue = {}
 
