@@ -107,7 +107,7 @@ function duly.put(keys, argv)
         due = last_due
       else
         due, text = due_of(now, delay, due_at)
-        last_delay, last_due = not due_at and delay or nil, due
+        last_delay, last_due = due and not due_at and delay or nil, due
       end
     end
     if text then

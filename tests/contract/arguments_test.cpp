@@ -9,6 +9,8 @@ using ::testing::StartsWith;
 using Words = std::vector<std::string>;
 
 /// What any Redis client can send: the functions themselves.
+const std::string kRecord{"\x01\x00\x00", 3};
+
 class LeaseArguments : public LeaseContract {
  protected:
   /// All that Redis holds of the queue.
@@ -233,6 +235,20 @@ TEST_P(LeaseArguments, KeysAreTheWholeListOrTheCallIsRefused) {
     EXPECT_THAT(lease().call("duly_typo", {}).text, StartsWith("DULY_INVALID function"));
   }
   EXPECT_THAT(mail().claim_many(), IsEmpty());
+}
+
+TEST_P(LeaseArguments, EachRowOfABatchWithOneWrongDelayIsRefusedAlone) {
+  const redis::Reply reply =
+      lease().call("duly_put", {"columns", "3", "id", "delay_ms", "record", "a", "soon", kRecord,
+                                "b", "soon", kRecord, "c", "0", kRecord});
+
+  ASSERT_EQ(reply.items.size(), 9U) << reply.text;
+  EXPECT_EQ(reply.items[2].integer, 1);
+  for (const std::size_t row : {0U, 1U}) {
+    EXPECT_EQ(reply.items[3 + 3 * row].integer, static_cast<std::int64_t>(row + 1));
+    EXPECT_EQ(reply.items[4 + 3 * row].text, "invalid");
+    EXPECT_THAT(reply.items[5 + 3 * row].text, StartsWith("delay_ms: not a whole number"));
+  }
 }
 
 }  // namespace
