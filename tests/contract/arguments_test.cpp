@@ -8,9 +8,9 @@ using ::testing::IsEmpty;
 using ::testing::StartsWith;
 using Words = std::vector<std::string>;
 
-/// What any Redis client can send: the functions themselves.
 const std::string kRecord{"\x01\x00\x00", 3};
 
+/// What any Redis client can send: the functions themselves.
 class LeaseArguments : public LeaseContract {
  protected:
   /// All that Redis holds of the queue.
