@@ -73,6 +73,21 @@ TEST_P(EnginePriority, EveryWayBackKeepsThePriority) {
   EXPECT_EQ(mail().info("job"_id).priority, 3U);
 }
 
+TEST_P(EnginePriority, B47_AStreamOfNewJobsDoesNotHoldBackTheOverdueOnes) {
+  for (int i = 0; i < 4; ++i) mail().put_all(std::vector<NewJob>(250));
+  const JobId oldest = mail().list(JobState::ready, {.most = 1}).jobs.at(0).id;
+  clock().advance(1h);
+
+  for (int delivery = 1; delivery <= 1000; ++delivery) {
+    mail().put({.id = JobId("new-" + std::to_string(delivery))});
+    const ActiveJob job = mail().claim_one();
+    if (delivery == 1) EXPECT_EQ(job.id, oldest);
+    ASSERT_FALSE(job.id.text().starts_with("new-")) << delivery;
+    mail().ack(job);
+  }
+  EXPECT_EQ(mail().claim_one().id, "new-1"_id);
+}
+
 TEST_P(EnginePriority, ListsShowTheHighestPriorityFirstInPages) {
   for (const std::uint32_t priority : {0U, 4U, 9U}) {
     for (int i = 0; i < 3; ++i) {
