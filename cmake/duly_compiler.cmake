@@ -16,9 +16,15 @@ target_compile_options(duly_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -W
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(duly_flags INTERFACE -Wno-restrict)
 endif()
+# In joined files GCC takes a class of an unnamed namespace for one of a header.
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(duly_flags INTERFACE -Wno-subobject-linkage)
+endif()
 if(DULY_WERROR)
   target_compile_options(duly_flags INTERFACE -Werror)
 endif()
+# Tests are compiled plainly: to optimise them takes longer than to run them.
+target_compile_options(duly_flags INTERFACE $<$<BOOL:$<TARGET_PROPERTY:DULY_IS_TEST>>:-O0>)
 # What is built for tests is compiled without the undefined-behaviour sanitizer: it takes as long again, and looks for
 # mistakes of the tests alone.
 if(DULY_SANITIZE)
