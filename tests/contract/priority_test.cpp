@@ -81,7 +81,9 @@ TEST_P(EnginePriority, B47_AStreamOfNewJobsDoesNotHoldBackTheOverdueOnes) {
   for (int delivery = 1; delivery <= 1000; ++delivery) {
     mail().put({.id = JobId("new-" + std::to_string(delivery))});
     const ActiveJob job = mail().claim_one();
-    if (delivery == 1) EXPECT_EQ(job.id, oldest);
+    if (delivery == 1) {
+      EXPECT_EQ(job.id, oldest);
+    }
     ASSERT_FALSE(job.id.text().starts_with("new-")) << delivery;
     mail().ack(job);
   }
