@@ -305,7 +305,7 @@ TEST_F(CliWork, B62EndsInOrderHoweverEarlyTheSignalComes) {
     // all signals is a sanitizer that starts.)
     ASSERT_TRUE(eventually([&] {
       constexpr std::uint64_t term = 1U << (SIGTERM - 1);
-      constexpr std::uint64_t other = 1U << (SIGUSR2 - 1);
+      constexpr std::uint64_t other = 1U << (SIGUSR1 - 1);
       const auto blocked =
           signals_of("/proc/" + std::to_string(worker.pid()) + "/status", "SigBlk");
       return (blocked & term) != 0 && (blocked & other) == 0;
