@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "duly/connection.h"
+#include "duly/engines.h"
 #include "duly/job.h"
 
 namespace duly {
@@ -43,6 +44,12 @@ class Admin {
 
   /// Known queues, sorted.
   std::vector<QueueName> queues();
+  /// Makes a queue of an engine; without it, the first put makes one of engine lease. Answers
+  /// whether it is new.
+  ///
+  /// Errors  invalid_argument: the queue exists, under another engine; or, for keyspace, Redis tells
+  ///         no expiry events and does not let us set that.
+  bool create(const QueueName& queue, EngineName engine);
   QueueStats stats(const QueueName& queue);
 
   std::optional<JobInfo> find(const QueueName& queue, const JobId& id);

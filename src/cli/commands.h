@@ -18,6 +18,8 @@ void add_ls(CLI::App& app, Context& context);
 void add_stats(CLI::App& app, Context& context);    ///< queues, stats.
 void add_change(CLI::App& app, Context& context);   ///< cancel, reschedule, run-now, edit.
 void add_dead(CLI::App& app, Context& context);     ///< dead ls, dead replay, dead purge.
+void add_engines(CLI::App& app, Context& context);
+void add_queue_engines(CLI::App& queues, Context& context);  ///< queues create.
 void add_control(CLI::App& app, Context& context);  ///< pause, resume, recover.
 void add_limits(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);

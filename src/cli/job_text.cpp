@@ -82,6 +82,7 @@ Json info_json(const JobInfo& job) {
 Json stats_json(const QueueStats& stats) {
   const QueueStats::Totals& totals = stats.totals;
   return {{"queue", stats.queue.text()},
+          {"engine", stats.engine},
           {"scheduled", stats.scheduled},
           {"ready", stats.ready},
           {"active", stats.active},
@@ -106,6 +107,7 @@ Json stats_json(const QueueStats& stats) {
             {"dead_dropped", totals.dead_dropped},
             {"done_expired", totals.done_expired},
             {"repaired", totals.repaired},
+            {"swept", totals.swept},
             {"lateness_ms", totals.lateness_ms}}}};
 }
 

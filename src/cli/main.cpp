@@ -28,6 +28,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_ls(app, context);
   add_show(app, context);
   add_stats(app, context);
+  add_engines(app, context);
   add_dead(app, context);
   add_control(app, context);
   add_limits(app, context);

@@ -137,6 +137,7 @@ void add_stats(CLI::App& app, Context& context) {
   queues->group(kLook);
   add_examples(*queues, "  duly queues\n  duly queues --json\n");
   context.on(queues, [&context] { return show_queues(context); });
+  add_queue_engines(*queues, context);
 
   const auto given = std::make_shared<GivenStats>();
   CLI::App* const stats = app.add_subcommand("stats", "Counts, totals and lateness of queues");

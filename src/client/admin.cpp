@@ -78,6 +78,13 @@ std::vector<QueueName> Admin::queues() {
       [&](Deadline deadline, auto done) { impl_->engine().queues(deadline, std::move(done)); });
 }
 
+bool Admin::create(const QueueName& queue, EngineName engine) {
+  require(core::check_queue(queue));
+  return impl_->ask<bool>([&](Deadline deadline, auto done) {
+    impl_->engine().create(queue, engine, deadline, std::move(done));
+  });
+}
+
 QueueStats Admin::stats(const QueueName& queue) {
   require(core::check_queue(queue));
   return impl_->ask<QueueStats>([&](Deadline deadline, auto done) {

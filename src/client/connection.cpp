@@ -6,7 +6,7 @@
 #include "duly/job.h"
 #include "src/client/shared.h"
 #include "src/core/check.h"
-#include "src/engine/lease_engine.h"
+#include "src/engine/function_engine.h"
 #include "src/redis/standalone.h"
 
 namespace duly {
@@ -38,8 +38,10 @@ Connection::Shared::Shared(ConnectionOptions given)
     if (options.data.empty()) options.data = EmbeddedRedis::default_folder();
     embedded = std::make_unique<EmbeddedRedis>(options.data, options.log);
   }
+  redis::Url url = redis::parse_url(embedded ? embedded->url() : options.redis);
+  const auto database = static_cast<int>(url.database);
   topology = redis::make_standalone(
-      io, {.url = redis::parse_url(embedded ? embedded->url() : options.redis),
+      io, {.url = std::move(url),
            .ca_file = options.ca_file,
            .certificate_file = options.certificate_file,
            .key_file = options.key_file,
@@ -47,11 +49,12 @@ Connection::Shared::Shared(ConnectionOptions given)
            .requests_in_flight = options.requests_in_flight,
            .bytes_in_flight = options.bytes_in_flight,
            .log = options.log});
-  engine = make_lease_engine(io, topology,
+  engine = make_function_engine(io, topology,
                              {.warn =
                                   [tell = options.log](const std::string& text) {
                                     if (tell) tell(LogLevel::warning, text);
                                   },
+                              .database = database,
                               .process_name = ids.process_name()});
 }
 

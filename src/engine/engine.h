@@ -10,21 +10,13 @@
 
 #include "duly/admin.h"
 #include "duly/client.h"
+#include "duly/engines.h"
 #include "duly/job.h"
 #include "src/core/result.h"
 
 namespace duly {
 
 using Deadline = std::chrono::steady_clock::time_point;
-
-/// What an engine can do; what it cannot, it refuses by name.
-struct Capabilities {
-  std::string_view name;
-  bool has_leases =
-      true;  ///< At least once: claim under a lease, ack, fail, release, extend, recover.
-  bool has_changes = true;  ///< cancel, reschedule, edit and find by id.
-  bool has_dead_letters = true;
-};
 
 struct ClaimRequest {
   std::size_t most =
@@ -115,8 +107,6 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  [[nodiscard]] virtual Capabilities capabilities() const = 0;
-
   /// Every job has an id.
   virtual void put(const QueueName& queue, std::vector<NewJob> jobs, PutMode mode,
                    Deadline deadline, Done<std::vector<PutResult>> done) = 0;
@@ -167,6 +157,10 @@ class Engine {
   virtual void check(const QueueName& queue, CheckRequest request, Deadline deadline,
                      Done<CheckPiece> done) = 0;
 
+  /// Makes a queue of an engine; a queue that exists under another one is refused. Answers whether
+  /// it is new.
+  virtual void create(const QueueName& queue, EngineName engine, Deadline deadline,
+                      Done<bool> done) = 0;
   virtual void queues(Deadline deadline, Done<std::vector<QueueName>> done) = 0;
   virtual void library(Deadline deadline, Done<LibraryInfo> done) = 0;
   virtual void load_library(Deadline deadline, Done<Nothing> done) = 0;

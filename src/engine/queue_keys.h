@@ -14,6 +14,7 @@ struct QueueKeys {
 
   std::string route;        ///< One of the keys.
   std::string wake_prefix;  ///< Of the channels of waiting workers.
+  std::string timer_prefix; ///< Of the keys that expire, engine keyspace.
   redis::Command all;       ///< In the order of src/lua/queue.lua.
 };
 

@@ -120,6 +120,7 @@ std::uint64_t* total(QueueStats& stats, std::string_view name) {
   if (name == "dropped") return &stats.totals.dropped;
   if (name == "dead_dropped") return &stats.totals.dead_dropped;
   if (name == "done_expired") return &stats.totals.done_expired;
+  if (name == "swept") return &stats.totals.swept;
   if (name == "repaired") return &stats.totals.repaired;
   if (name == "lateness_ms") return &stats.totals.lateness_ms;
   if (name == "scheduled") return &stats.scheduled;
@@ -328,6 +329,7 @@ Result<QueueStats> stats(const Reply& reply, const QueueName& queue) {
   const std::vector<Reply>& cells = reply.items[1].items;
   for (std::size_t i = 0; i + 1 < cells.size(); i += 2) {
     const std::string& name = cells[i].text;
+    if (name == "engine") stats.engine = cells[i + 1].text;
     if (name == "paused") stats.is_paused = number(cells[i + 1]) == 1;
     if (name == "stopped") stats.is_stopped = number(cells[i + 1]) == 1;
     if (name == "oldest_due_ms") stats.oldest_due = optional_time(cells[i + 1]);

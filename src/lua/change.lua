@@ -2,7 +2,7 @@
 -- or {'wrong_state', id, ''} for a job that is active or dead. Cancel alone reaches active jobs, too.
 
 local function absent(q, id)
-  if id and redis.call('HEXISTS', q.jobs, id) == 1 then
+  if id and q.engine.has(q, id) then
     return 'wrong_state'
   end
   return 'not_found'
@@ -14,7 +14,7 @@ end
 -- args   id
 -- reply  {'done', id, ''}, {'asked', id, ''} for an active job, {'not_found', id, ''}, {'wrong_state', id, ''}
 function duly.cancel(keys, argv)
-  local q, a, now, bad = open(keys, argv, 'id')
+  local q, a, now, bad = open('cancel', keys, argv, 'id')
   if bad then
     return bad
   end
@@ -23,6 +23,7 @@ function duly.cancel(keys, argv)
   local cancelled = 0
   local reply = queue.each_row(a, argv, now, 'done', function(row)
     local id = args.cell(a, argv, row, 'id')
+    waiting.bring_back(q, id)
     if not id or redis.call('ZREM', q.due, id) == 0 then
       local word = absent(q, id)
       if word == 'wrong_state' and not redis.call('ZSCORE', q.dead, id) and
@@ -32,7 +33,7 @@ function duly.cancel(keys, argv)
       end
       return word
     end
-    redis.call('HDEL', q.jobs, id)
+    q.engine.drop(q, { id })
     redis.call('HDEL', q.tries, id)
     cancelled = cancelled + 1
     return 'done'
@@ -48,6 +49,7 @@ local function move(q, a, argv, now, now_us, due_of_row)
     local id = args.cell(a, argv, row, 'id')
     local before, priority = nil, nil
     if id then
+      waiting.bring_back(q, id)
       before, priority = waiting.find(q, id)
     end
     local due, text = due_of_row(row, before)
@@ -72,7 +74,7 @@ end
 -- args   id, and delay_ms or due_at_ms: one of them
 -- reply  {'done', id, due_at_ms}
 function duly.reschedule(keys, argv)
-  local q, a, now, bad, now_us = open(keys, argv, 'id delay_ms due_at_ms')
+  local q, a, now, bad, now_us = open('reschedule', keys, argv, 'id delay_ms due_at_ms')
   if bad then
     return bad
   end
@@ -92,7 +94,7 @@ end
 -- args   id
 -- reply  {'done', id, due_at_ms}
 function duly.run_now(keys, argv)
-  local q, a, now, bad, now_us = open(keys, argv, 'id')
+  local q, a, now, bad, now_us = open('run_now', keys, argv, 'id')
   if bad then
     return bad
   end
@@ -107,7 +109,7 @@ end
 --
 -- args   id, payload
 function duly.edit(keys, argv)
-  local q, a, now, bad = open(keys, argv, 'id payload')
+  local q, a, now, bad = open('edit', keys, argv, 'id payload')
   if bad then
     return bad
   end
@@ -118,14 +120,15 @@ function duly.edit(keys, argv)
     if not payload or #payload > MOST_PAYLOAD then
       return 'invalid', 'payload: missing or too large, expected at most 536866816 bytes'
     end
+    waiting.bring_back(q, id)
     if not id or not redis.call('ZSCORE', q.due, id) then
       return absent(q, id)
     end
-    local bytes = redis.call('HGET', q.jobs, id)
+    local bytes = q.engine.record(q, id)
     if not bytes or not record.is_readable(bytes) then
       return 'not_found'
     end
-    redis.call('HSET', q.jobs, id, record.with_payload(bytes, payload))
+    q.engine.rewrite(q, id, record.with_payload(bytes, payload))
     return 'done'
   end)
 end

@@ -252,7 +252,7 @@ function check.summary(c, every_ms)
 end
 
 function duly.check(keys, argv)
-  local q, a, now, bad = open(keys, argv, CHECK)
+  local q, a, now, bad = open('check', keys, argv, CHECK)
   if bad then
     return bad
   end

@@ -6,13 +6,14 @@
 --        most        how many at the most, 0 .. 250; default 1; at most about 1 MiB of them, but at least one
 --        lease_ms    100 .. 86400000, for jobs that bring none of their own; default 30000
 --        waiter      the caller's own channel: it is parked if fewer than `most` were due
+--        id          a column, of engine keyspace alone: take these jobs, as far as they are due and still there
 --        as          'records' for packed rows; 'pairs', or nothing, for plain ones
 -- reply  {'jobs', now_us, next_us, role, rows}
 --        next_us     until the next due time or lease end; 0: look again at once; -1: nothing waits
 --        role        'keeper': look again in next_us; 'idle': wait for a message, and behind the rows follows how
 --                    many are idle; '' without waiter, or if full
 --        rows        each {name, value, ...}; packed: id, due_at_ms, token, attempt, record, id, ... in one list
-local CLAIM = 'token most lease_ms waiter as'
+local CLAIM = 'token most lease_ms waiter as id'
 
 local MOST_BYTES = 1048576
 local FIRST_LOOK = 10 -- so many records are read first, to learn how large they are
@@ -220,7 +221,7 @@ end
 
 function duly.claim(keys, argv)
   local q, a, bad
-  q, bad = queue.open(keys)
+  q, bad = queue.open(keys, 'claim')
   if q then
     a, bad = args.parse(argv, args.names(CLAIM))
   end
@@ -245,20 +246,23 @@ function duly.claim(keys, argv)
   if not lease_ms then
     return args.invalid('lease_ms', 'not a whole number in range', '100 .. 86400000')
   end
+  if a.given.id or a.is_batch and not q.engine.listens then
+    return args.invalid('id', 'given', 'none; or a column of them, in a queue of engine keyspace')
+  end
+  a.argv = argv
   local now, now_us = clock.now(q)
   local packed = as == 'records'
-  if redis.call('HEXISTS', q.held, token) == 1 then
-    return { 'jobs', now_us, 0, '', rows_again(q, token, packed, now) }
+  local again = q.engine.claimed(q, token, packed, now)
+  if again then
+    return { 'jobs', now_us, 0, '', again }
   end
 
   -- Writes.
   lease.recover(q, now, 250)
-  local settings = redis.call('HMGET', q.meta, 'paused', 'levels', 'dead_refuse')
-  local is_paused = settings[1] == '1' or settings[3] == '1' and keep.is_full(q)
-  q.has_levels = settings[2] == '1'
+  local is_paused = q.is_paused or q.refuses_dead and keep.is_full(q)
   local rows, has_more, was_overdue = {}, false, false
   if most > 0 and not is_paused then
-    rows, has_more, was_overdue = take(q, a, now, most, lease_ms, packed)
+    rows, has_more, was_overdue = q.engine.take(q, a, now, most, lease_ms, packed)
   end
   if #rows == 0 or q.has_kept then -- time to tidy up
     keep.trim(q, now)
@@ -272,7 +276,9 @@ function duly.claim(keys, argv)
   end
   local role = ''
   if waiter then
-    if most == 0 or has_more then
+    if q.engine.listens then
+      role, next_us = has_more and '' or 'listen', has_more and 0 or -1
+    elseif most == 0 or has_more then
       wake.leave(q, waiter, was_overdue, math.max(0, next_us))
     else
       role = wake.park(q, waiter, was_overdue, now)

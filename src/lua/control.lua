@@ -2,7 +2,7 @@
 --
 -- reply  {'paused'}
 function duly.pause(keys, argv)
-  local q, _, _, bad = open(keys, argv, '')
+  local q, _, _, bad = open('pause', keys, argv, '')
   if bad then
     return bad
   end
@@ -16,7 +16,7 @@ end
 --
 -- reply  {'resumed'}
 function duly.resume(keys, argv)
-  local q, _, _, bad = open(keys, argv, '')
+  local q, _, _, bad = open('resume', keys, argv, '')
   if bad then
     return bad
   end
@@ -32,7 +32,7 @@ end
 --
 -- reply  {'recovered', how many}; 0: none is left
 function duly.recover(keys, argv)
-  local q, _, now, bad, now_us = open(keys, argv, '')
+  local q, _, now, bad, now_us = open('recover', keys, argv, '')
   if bad then
     return bad
   end
@@ -58,7 +58,7 @@ end
 --        done_count, done_bytes    defaults 10000, 67108864
 -- reply  {'limits', {name, value, ...}}
 function duly.limits(keys, argv)
-  local q, a, now, bad = open(keys, argv,
+  local q, a, now, bad = open('limits', keys, argv,
     'length dead_count dead_bytes dead_age_ms dead_refuse done_age_ms done_count done_bytes')
   if bad then
     return bad
@@ -71,4 +71,30 @@ end
 -- reply  {'version', '0.1.0'}
 function duly.version()
   return { 'version', '@DULY_VERSION@' }
+end
+
+-- Makes a queue of an engine other than `lease`. One that exists keeps its engine.
+--
+-- args   engine    lease, pop, list or keyspace
+-- reply  {'created'}, {'exists'}: it has this engine already
+function duly.create(keys, argv)
+  local q, a, _, bad = open('create', keys, argv, 'engine')
+  if bad then
+    return bad
+  end
+  local name = a.given.engine or ''
+  if not engines[name] then
+    return args.invalid('engine', 'unknown', 'lease, pop, list or keyspace')
+  end
+  local is_new = redis.call('HEXISTS', q.meta, 'engine') == 0
+  if is_new and (redis.call('EXISTS', q.due, q.jobs, q.dead) > 0 or redis.call('HEXISTS', q.meta, 'put') == 1) then
+    is_new = false
+  end
+  if not is_new and q.engine.name ~= name then
+    return args.invalid('engine', "the queue is of engine '" .. q.engine.name .. "'", "'" .. name .. "'")
+  end
+
+  -- Writes.
+  redis.call('HSET', q.meta, 'engine', name)
+  return { is_new and 'created' or 'exists' }
 end

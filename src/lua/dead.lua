@@ -5,8 +5,8 @@
 --        with most: {'batch', now, how many}; fewer than most: none is left
 local DEAD = 'id most died_by_ms'
 
-local function each_dead(keys, argv, step, after)
-  local q, a, now, bad, now_us = open(keys, argv, DEAD)
+local function each_dead(verb, keys, argv, step, after)
+  local q, a, now, bad, now_us = open(verb, keys, argv, DEAD)
   if bad then
     return bad
   end
@@ -46,7 +46,7 @@ end
 -- args   id; or most, died_by_ms
 function duly.replay(keys, argv)
   local head, has_looked
-  return each_dead(keys, argv, function(q, id, now)
+  return each_dead('replay', keys, argv, function(q, id, now)
     if not has_looked then
       head, has_looked = waiting.head(q), true
     end
@@ -67,9 +67,9 @@ end
 --
 -- args   id; or most, died_by_ms
 function duly.purge(keys, argv)
-  return each_dead(keys, argv, function(q, id)
+  return each_dead('purge', keys, argv, function(q, id)
     keep.remove(q, 'dead', id)
-    redis.call('HDEL', q.jobs, id)
+    q.engine.drop(q, { id })
     redis.call('HDEL', q.tries, id)
   end, function(q, count)
     queue.count(q, 'purged', count)

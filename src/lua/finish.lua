@@ -4,8 +4,8 @@
 local MUST = { 'id', 'token' }
 
 -- Opens queue and arguments. An id and a token, where a function knows them, must be given.
-local function open(keys, argv, names)
-  local q, bad = queue.open(keys)
+local function open(verb, keys, argv, names)
+  local q, bad = queue.open(keys, verb)
   if not q then
     return nil, nil, nil, bad
   end
@@ -34,14 +34,14 @@ local MOST_RESULT_BYTES = 65536
 -- reply  {'acked', id, ''} or {'lease_lost', id, ''}
 -- batch  rows that are not 'acked': 'lease_lost', 'invalid' with the text
 function duly.ack(keys, argv)
-  local q, a, now, bad = open(keys, argv, 'id token result')
+  local q, a, now, bad = open('ack', keys, argv, 'id token result')
   if bad then
     return bad
   end
-  local keeps = tonumber(redis.call('HGET', q.meta, 'done_age_ms') or 0) > 0
+  local keeps = q.keeps_done
   -- All jobs of one claim, in its order: the usual batch, and no need to look into the list.
   local token = a.given.token
-  if not keeps and a.width == 1 and a.column.id and token and not a.given.result and
+  if q.engine == engines.lease and not keeps and a.width == 1 and a.column.id and token and not a.given.result and
     redis.call('HGET', q.held, token) == table.concat(argv, ' ', a.first) then
     -- Writes.
     redis.call('HDEL', q.jobs, unpack(argv, a.first))
@@ -66,7 +66,7 @@ function duly.ack(keys, argv)
       return 'lease_lost'
     end
     acked = acked + 1
-    if keeps and redis.call('HEXISTS', q.jobs, id) == 1 then
+    if keeps and q.engine.has(q, id) then
       tries.note_result(q, id, result)
       keep.add(q, 'done', id, now)
     else
@@ -75,7 +75,7 @@ function duly.ack(keys, argv)
     return 'acked'
   end)
   if #done > 0 then
-    redis.call('HDEL', q.jobs, unpack(done))
+    q.engine.drop(q, done)
     redis.call('HDEL', q.tries, unpack(done))
   end
   if acked > 0 then
@@ -95,7 +95,7 @@ end
 -- reply  {'failed', id, due_at_ms}; {'dead', id, reason}; {'cancelled', id, ''}; {'lease_lost', id, ''}
 -- batch  rows that are not 'failed': 'dead', 'cancelled', 'lease_lost', 'invalid' with the text
 function duly.fail(keys, argv)
-  local q, a, now, bad, now_us = open(keys, argv, 'id token error retry_in_ms give_up')
+  local q, a, now, bad, now_us = open('fail', keys, argv, 'id token error retry_in_ms give_up')
   if bad then
     return bad
   end
@@ -120,7 +120,7 @@ function duly.fail(keys, argv)
     if not lease.take(l, id) then
       return 'lease_lost'
     end
-    local bytes = redis.call('HGET', q.jobs, id)
+    local bytes = q.engine.record(q, id)
     if not bytes then
       redis.call('HDEL', q.tries, id)
       dropped = dropped + 1
@@ -168,7 +168,7 @@ end
 -- args   id, token
 -- reply  {'released', id, ''}, {'cancelled', id, ''} or {'lease_lost', id, ''}
 function duly.release(keys, argv)
-  local q, a, now, bad, now_us = open(keys, argv, 'id token')
+  local q, a, now, bad, now_us = open('release', keys, argv, 'id token')
   if bad then
     return bad
   end
@@ -207,7 +207,7 @@ end
 --        {'asked', id, ids}     extended, too; the cancel of these jobs of the claim was asked for, parted by blanks
 --        {'lease_lost', id, ''}
 function duly.extend(keys, argv)
-  local q, a, now, bad = open(keys, argv, 'id token lease_ms')
+  local q, a, now, bad = open('extend', keys, argv, 'id token lease_ms')
   if bad then
     return bad
   end

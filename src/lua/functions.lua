@@ -17,6 +17,7 @@ local functions = {
   { 'pause', 'allow-oom' },
   { 'resume', 'allow-oom' },
   { 'limits', 'allow-oom' },
+  { 'create', 'allow-oom' },
   { 'check', 'allow-oom' },
   { 'find', 'no-writes' },
   { 'list', 'no-writes' },

@@ -30,16 +30,16 @@ end
 
 -- How many more jobs may wait.
 function keep.room(q)
-  local length = tonumber(redis.call('HGET', q.meta, 'length') or 0)
-  if length == 0 then
+  if q.length == 0 then
     return math.huge
   end
-  return math.max(0, length - redis.call('ZCARD', q.due)), length
+  local count = redis.call('ZCARD', q.due) + (q.engine.beside and redis.call('LLEN', q.ready) or 0)
+  return math.max(0, q.length - count), q.length
 end
 
 -- Bytes of what is kept of a job.
 local function bytes_of(q, id)
-  return redis.call('HSTRLEN', q.jobs, id) + redis.call('HSTRLEN', q.tries, id)
+  return q.engine.bytes(q, id) + redis.call('HSTRLEN', q.tries, id)
 end
 
 -- Writes: the job belongs to `dead` or `done` from now on; its record and its entry in tries are as they will stay.
@@ -71,7 +71,7 @@ local function trim(q, kind, count, bytes, age, now)
       break
     end
     keep.remove(q, kind, oldest[i])
-    redis.call('HDEL', q.jobs, oldest[i])
+    q.engine.drop(q, { oldest[i] })
     redis.call('HDEL', q.tries, oldest[i])
     gone = gone + 1
   end
@@ -118,6 +118,9 @@ function keep.change(q, a, now)
     local name, _, least, most = unpack(LIMITS[i])
     if a.given[name] and not args.whole(a.given[name], least, most) then
       return args.invalid(name, 'not a whole number in range', string.format('%.0f .. %.0f', least, most))
+    end
+    if name == 'done_age_ms' and q.engine.cannot.retention and tonumber(a.given[name] or 0) > 0 then
+      return args.invalid(name, 'above 0', "0, as engine '" .. q.engine.name .. "' does not support retention")
     end
   end
 

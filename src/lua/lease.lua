@@ -4,19 +4,33 @@ local lease = {}
 
 lease.MOST_LOST = 3 -- so many lost leases, and the job is quarantined
 
+function lease.new(token)
+  return { token = token, set = {}, count = 0, order = {}, is_changed = false }
+end
+
+function lease.add(l, id)
+  l.count = l.count + 1
+  l.order[l.count] = id
+  l.set[id] = true
+end
+
 -- reply  {token, set = {id = true}, count}; nil if no such lease stands
 function lease.open(q, token)
   local list = token and redis.call('HGET', q.held, token)
   if not list then
     return nil
   end
-  local l = { token = token, set = {}, count = 0, order = {}, is_changed = false }
+  local l = lease.new(token)
   for id in string.gmatch(list, '[^ ]+') do
-    l.count = l.count + 1
-    l.order[l.count] = id
-    l.set[id] = true
+    lease.add(l, id)
   end
   return l
+end
+
+-- Writes: the lease holds nothing any more.
+function lease.free(q, l)
+  redis.call('ZREM', q.leases, l.token)
+  redis.call('HDEL', q.held, l.token)
 end
 
 function lease.take(l, id)
@@ -35,9 +49,7 @@ function lease.close(q, l)
     return
   end
   if l.count == 0 then
-    redis.call('ZREM', q.leases, l.token)
-    redis.call('HDEL', q.held, l.token)
-    return
+    return lease.free(q, l)
   end
   local rest = {}
   for i = 1, #l.order do
@@ -53,7 +65,7 @@ function lease.opener(q)
   local opened = {}
   return function(token)
     if token and opened[token] == nil then
-      opened[token] = lease.open(q, token) or false
+      opened[token] = q.engine.open(q, token) or false
     end
     return token and opened[token]
   end, opened
@@ -62,7 +74,7 @@ end
 function lease.close_all(q, opened)
   for _, l in pairs(opened) do
     if l then
-      lease.close(q, l)
+      q.engine.close(q, l)
     end
   end
 end
@@ -76,12 +88,11 @@ function lease.recover(q, now, most)
   local back, again, lost, dropped = 0, 0, 0, 0
   for i = 1, #expired, 2 do
     local token, ended_at = expired[i], tonumber(expired[i + 1])
-    local list = redis.call('HGET', q.held, token) or ''
-    redis.call('ZREM', q.leases, token)
-    redis.call('HDEL', q.held, token)
-    for id in string.gmatch(list, '[^ ]+') do
-      local bytes = waiting.has_levels(q) and redis.call('HGET', q.jobs, id)
-      if bytes or not waiting.has_levels(q) and redis.call('HEXISTS', q.jobs, id) == 1 then
+    local l = q.engine.open(q, token) or { token = token, order = {} }
+    q.engine.free(q, l)
+    for _, id in ipairs(l.order) do
+      local bytes = q.has_levels and q.engine.record(q, id)
+      if bytes or not q.has_levels and q.engine.has(q, id) then
         local t = tries.of(q, id)
         t.lost, t.last_at = t.lost + 1, ended_at
         lost = lost + 1
@@ -95,7 +106,7 @@ function lease.recover(q, now, most)
             t.error = 'lease lost'
           end
           redis.call('HSET', q.tries, id, tries.pack(t))
-          waiting.add(q, id, ended_at, waiting.priority(q, id, bytes))
+          q.engine.again(q, l, id, ended_at, waiting.priority(q, id, bytes))
           again = again + 1
         end
         back = back + 1

@@ -2,11 +2,11 @@
 
 -- One job as name value pairs; nil if there is none.
 local function describe(q, id, now)
-  local bytes = redis.call('HGET', q.jobs, id)
+  local bytes = q.engine.record(q, id)
   if not bytes then
     return nil
   end
-  local due = waiting.find(q, id)
+  local due = waiting.find(q, id) or q.engine.is_ready and q.engine.is_ready(q, id)
   local died = not due and redis.call('ZSCORE', q.dead, id)
   local done = not due and not died and redis.call('ZSCORE', q.done, id)
   local state = done and 'done' or died and 'dead' or 'active'
@@ -44,7 +44,7 @@ end
 -- reply  {'found', {name, value, ...}} or {'not_found'}
 -- batch  {'jobs', now, {name, value, ...} or {} a row}
 function duly.find(keys, argv)
-  local q, a, now, bad = open(keys, argv, 'id')
+  local q, a, now, bad = open('find', keys, argv, 'id')
   if bad then
     return bad
   end
@@ -111,7 +111,7 @@ local function list_active(q, now, most, after)
       return { 'page', now, '', rows }
     end
     local position = 0
-    for id in string.gmatch(redis.call('HGET', q.held, at[1]) or '', '[^ ]+') do
+    for _, id in ipairs((q.engine.open(q, at[1]) or { order = {} }).order) do
       position = position + 1
       if position > skip then
         rows[#rows + 1] = describe(q, id, now)
@@ -179,7 +179,7 @@ end
 -- args   state, most (1 .. 250), after ('' or the `next` of the page before)
 -- reply  {'page', now, next or '', {{name, value, ...}, ...}}
 function duly.list(keys, argv)
-  local q, a, now, bad = open(keys, argv, 'state most after')
+  local q, a, now, bad = open('list', keys, argv, 'state most after')
   if bad then
     return bad
   end
@@ -218,15 +218,21 @@ end
 --
 -- reply  {'stats', {name, value, ...}}: counts taken from the structures themselves, and totals
 function duly.stats(keys, argv)
-  local q, _, now, bad = open(keys, argv, '')
+  local q, _, now, bad = open('stats', keys, argv, '')
   if bad then
     return bad
   end
   local count, ready = redis.call('ZCARD', q.due), waiting.count_due(q, now)
   local dead, done = redis.call('ZCARD', q.dead), redis.call('ZCARD', q.done)
   local due, fill, is_full = waiting.head(q), keep.fill(q)
-  local row = { 'now_ms', now, 'scheduled', count - ready, 'ready', ready,
-    'active', math.max(0, redis.call('HLEN', q.jobs) - count - dead - done), 'dead', dead, 'done', done,
+  local active = math.max(0, redis.call('HLEN', q.jobs) - count - dead - done)
+  local scheduled = count - ready
+  if q.engine.beside then
+    local beside
+    beside, active = q.engine.beside(q)
+    ready = ready + beside
+  end
+  local row = { 'now_ms', now, 'scheduled', scheduled, 'ready', ready, 'active', active, 'dead', dead, 'done', done,
     'oldest_due_ms', due and string.format('%.0f', due) or '', 'stopped', is_full and 1 or 0,
     'dead_percent', fill }
   local meta = redis.call('HGETALL', q.meta)

@@ -57,7 +57,7 @@ end
 
 function duly.put(keys, argv)
   local q, a, bad
-  q, bad = queue.open(keys)
+  q, bad = queue.open(keys, 'put')
   if q then
     a, bad = args.parse(argv, args.names(PUT))
   end
@@ -99,6 +99,9 @@ function duly.put(keys, argv)
         text = 'record: not of format 1, expected a header as in docs/protocol.md'
       end
     end
+    if not text and q.engine.cannot.priority and byte(bytes, 2) % 2 == 1 and byte(bytes, 5) > 0 then
+      text = "priority: above 0, engine '" .. q.engine.name .. "' does not support priorities"
+    end
     if not text and #bytes > MOST_PAYLOAD then
       text = 'payload: too large, expected at most 536866816 bytes'
     end
@@ -125,13 +128,13 @@ function duly.put(keys, argv)
 
   local earliest, count = nil, 0
   if n > 0 then
-    local found = redis.call('HMGET', q.jobs, unpack(ids))
+    local found = q.engine.known(q, ids, records)
     local new_jobs, new_dues, room, length = {}, {}, keep.room(q)
     local last_priority, last_score, has_priority
     last_due = nil
     for i = 1, n do
       if found[i] then
-        words[place[i]], details[place[i]] = 'exists', waiting.find(q, ids[i]) or ''
+        words[place[i]], details[place[i]] = 'exists', q.engine.due_of(q, ids[i], records[i]) or ''
       elseif count >= room then
         words[place[i]], details[place[i]] = 'full', string.format('queue: %.0f waiting jobs, its limit', length)
       else
@@ -163,8 +166,7 @@ function duly.put(keys, argv)
       if has_priority then
         waiting.use_levels(q)
       end
-      redis.call('HSET', q.jobs, unpack(new_jobs))
-      local added = redis.call('ZADD', q.due, unpack(new_dues))
+      local added = q.engine.add(q, new_jobs, new_dues, now)
       queue.count(q, 'put', count)
       queue.count(q, 'dropped', count - added) -- entries of lost records had these ids
       wake.after_put(q, head, earliest, now, now_us)

@@ -74,7 +74,7 @@ end
 
 -- Writes: nothing is left of the job.
 function tries.drop_cancelled(q, id)
-  redis.call('HDEL', q.jobs, id)
+  q.engine.drop(q, { id })
   redis.call('HDEL', q.tries, id)
   queue.count(q, 'cancelled', 1)
 end

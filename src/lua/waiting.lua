@@ -5,17 +5,9 @@ local waiting = {}
 
 local LEVEL = 281474976710656 -- 2^48, beyond the year 9999
 
--- Whether priorities are in use; read once a call.
-function waiting.has_levels(q)
-  if q.has_levels == nil then
-    q.has_levels = redis.call('HGET', q.meta, 'levels') == '1'
-  end
-  return q.has_levels
-end
-
 -- Writes: priorities are in use from now on.
 function waiting.use_levels(q)
-  if not waiting.has_levels(q) then
+  if not q.has_levels then
     redis.call('HSET', q.meta, 'levels', '1')
     q.has_levels = true
   end
@@ -42,21 +34,24 @@ end
 
 -- The priority of a job that does not wait now. `bytes`, its record, is read if not given.
 function waiting.priority(q, id, bytes)
-  if not waiting.has_levels(q) then
+  if not q.has_levels then
     return 0
   end
-  bytes = bytes or redis.call('HGET', q.jobs, id)
+  bytes = bytes or q.engine.record(q, id)
   return bytes and record.is_readable(bytes) and record.priority(bytes) or 0
 end
 
 -- Writes: the job waits from now on.
 function waiting.add(q, id, due, priority)
   redis.call('ZADD', q.due, waiting.score(due, priority), id)
+  if q.engine.on_due then
+    q.engine.on_due(q, id, due)
+  end
 end
 
 -- The priorities that waiting jobs have, highest first.
 function waiting.levels(q)
-  if not waiting.has_levels(q) then
+  if not q.has_levels then
     return { 0 }
   end
   local levels, top = {}, '+inf'
@@ -73,7 +68,7 @@ end
 
 -- First due time of all; nil if nothing waits.
 function waiting.head(q)
-  if not waiting.has_levels(q) then
+  if not q.has_levels then
     local score = redis.call('ZRANGE', q.due, 0, 0, 'WITHSCORES')[2]
     return score and tonumber(score)
   end
@@ -88,7 +83,7 @@ end
 
 -- Due jobs: {id, score, ...}, highest priority first, then longest overdue.
 function waiting.due(q, now, most)
-  if not waiting.has_levels(q) then
+  if not q.has_levels then
     return redis.call('ZRANGEBYSCORE', q.due, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
   end
   local due = {}
@@ -107,7 +102,7 @@ end
 
 -- Writes: the first n of the jobs that `due` answered wait no longer.
 function waiting.take(q, ids, n)
-  if not waiting.has_levels(q) then
+  if not q.has_levels then
     redis.call('ZREMRANGEBYRANK', q.due, 0, n - 1)
   else
     redis.call('ZREM', q.due, unpack(ids, 1, n))
@@ -121,4 +116,11 @@ function waiting.count_due(q, now)
     count = count + redis.call('ZCOUNT', q.due, priority * LEVEL, waiting.score(now, priority))
   end
   return count
+end
+
+-- Writes: a job that waits beside `due`, where some engines put what is due, waits there again, to be changed.
+function waiting.bring_back(q, id)
+  if id and q.engine.back and not redis.call('ZSCORE', q.due, id) then
+    q.engine.back(q, id)
+  end
 end

@@ -36,6 +36,9 @@ end
 -- Time of the next due job or lease end, in ms; nil if there is none.
 function wake.next_at(q)
   local due = waiting.head(q)
+  if q.engine.beside and redis.call('LLEN', q.ready) > 0 then
+    return 0
+  end
   local lease_end = redis.call('ZRANGE', q.leases, 0, 0, 'WITHSCORES')[2]
   lease_end = lease_end and tonumber(lease_end)
   if due and lease_end then

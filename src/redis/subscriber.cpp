@@ -111,9 +111,10 @@ void Subscriber::remove(const std::string& name, const std::shared_ptr<Listener>
 void Subscriber::ask(const std::shared_ptr<Channel>& channel) {
   if (channel->state != Channel::State::idle) return;
   channel->state = Channel::State::asked;
-  channel->is_sharded = is_sharded_;
+  // What Redis itself tells of keys, it does not tell to sharded subscriptions.
+  channel->is_sharded = is_sharded_ && !channel->name.starts_with("__key");
   asked_.push_back({Asked::What::subscribe, channel});
-  command({is_sharded_ ? "SSUBSCRIBE" : "SUBSCRIBE", channel->name});
+  command({channel->is_sharded ? "SSUBSCRIBE" : "SUBSCRIBE", channel->name});
 }
 
 void Subscriber::ask_all() {

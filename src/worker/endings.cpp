@@ -43,6 +43,13 @@ Endings::Lane& Endings::lane(Kind kind, const QueueName& queue) {
 }
 
 void Endings::add(Kind kind, Row row) {
+  // Its engine knows no leases: the job is gone from the queue, however its attempt ends.
+  if (row.task->job.token.empty()) {
+    const auto outcome = kind == Kind::ack    ? LeaseOutcome::acked
+                         : kind == Kind::fail ? LeaseOutcome::dead
+                                              : LeaseOutcome::lease_lost;
+    return hooks_.on_confirmed(row.task, outcome, row.failure.error);
+  }
   ++open_;
   lane(kind, row.task->job.queue).rows.push_back(std::move(row));
 }

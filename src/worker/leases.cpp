@@ -28,7 +28,9 @@ void Leases::add(const std::vector<TaskPtr>& tasks) {
             Lease{.key = std::move(key),
                   .queue = task->job.queue,
                   .length = task->job.lease,
-                  .renew_at = task->claimed_at + task->job.lease / kBeatsPerLease,
+                  .renew_at = task->job.token.empty()  // without leases
+                                  ? SteadyTime::max()
+                                  : task->claimed_at + task->job.lease / kBeatsPerLease,
                   .tasks = {}});
         lease->tasks.reserve(tasks.size());
       }

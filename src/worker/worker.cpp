@@ -155,10 +155,16 @@ void Worker::Impl::arm_stale() {
 }
 
 void Worker::Impl::give_back(const std::vector<TaskPtr>& tasks) {
+  std::vector<TaskPtr> kept;  // what its engine cannot take back is run
   for (const TaskPtr& task : tasks) {
+    if (task->job.token.empty()) {
+      kept.push_back(task);
+      continue;
+    }
     free_slot(*task);
     if (task->decide(Task::Fate::released)) endings->release(task);
   }
+  if (!kept.empty()) pool->push(std::move(kept));
   if (!tasks.empty()) endings->flush();
 }
 

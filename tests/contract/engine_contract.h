@@ -53,12 +53,18 @@ inline std::string kind_name(const ::testing::TestParamInfo<EngineKind>& info) {
       return "functions";
     case EngineKind::scripts:
       return "scripts";
+    case EngineKind::pop:
+      return "pop";
+    case EngineKind::list:
+      return "list";
+    case EngineKind::keyspace:
+      return "keyspace";
   }
   return "";
 }
 
 inline auto every_engine() {
-  return ::testing::Values(EngineKind::model, EngineKind::functions, EngineKind::scripts);
+  return ::testing::Values(EngineKind::model, EngineKind::functions, EngineKind::scripts, EngineKind::pop, EngineKind::list, EngineKind::keyspace);
 }
 inline auto lease_engines() {
   return ::testing::Values(EngineKind::functions, EngineKind::scripts);

@@ -11,9 +11,9 @@ using namespace std::chrono_literals;
 class LeaseLibrary : public ::testing::Test {
  protected:
   /// An engine whose library says that it is of this version.
-  static LeaseEngineOptions options_of(const std::string& version) {
+  static FunctionEngineOptions options_of(const std::string& version) {
     static std::vector<std::unique_ptr<std::string>> texts;  // parts are views
-    LeaseEngineOptions options{.parts = parts_with_manual_clock(), .version = version};
+    FunctionEngineOptions options{.parts = parts_with_manual_clock(), .version = version};
     for (LibraryPart& part : options.parts) {
       if (part.name != "control.lua") continue;
       auto text = std::make_unique<std::string>(part.text);

@@ -13,6 +13,9 @@ enum class EngineKind {
   model,      ///< In memory.
   functions,  ///< The lease engine on a redis-server of its own, by FCALL.
   scripts,    ///< The same by EVALSHA: functions are denied to its user.
+  pop,        ///< The other engines, by FCALL.
+  list,
+  keyspace,
 };
 
 /// An engine on a manual clock.

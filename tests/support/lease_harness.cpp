@@ -22,11 +22,24 @@ function clock.now(q)
 end
 )lua";
 
+std::string_view engine_of(EngineKind kind) {
+  switch (kind) {
+    case EngineKind::pop:
+      return "pop";
+    case EngineKind::list:
+      return "list";
+    case EngineKind::keyspace:
+      return "keyspace";
+    default:
+      return "lease";
+  }
+}
+
 // In the order of src/lua/queue.lua.
 const std::vector<std::string>& key_parts() {
   static const std::vector<std::string> parts{
       "due",    "jobs", "leases",     "held",   "tries",  "dead",      "meta",  "idle",
-      "keeper", "done", "priorities", "dedupe", "groups", "schedules", "events"};
+      "keeper", "done", "ready", "dedupe", "groups", "schedules", "events"};
   return parts;
 }
 
@@ -53,7 +66,7 @@ std::vector<LibraryPart> parts_with_manual_clock() {
 LeaseHarness::LeaseHarness(EngineKind kind)
     : raw_(server_.socket_path()),
       clock_([this](Microtime now) { tell(now); }),
-      by_functions_(kind == EngineKind::functions) {
+      by_functions_(kind != EngineKind::scripts) {
   raw({"ACL", "SETUSER", "contract", "on", ">secret", "~*", "&*", "+@all"});
   if (by_functions_) {
     raw({"FUNCTION", "LOAD", function_text(parts_with_manual_clock())});
@@ -62,17 +75,22 @@ LeaseHarness::LeaseHarness(EngineKind kind)
     sha_ = raw({"SCRIPT", "LOAD", script_text(parts_with_manual_clock())}).text;
   }
   tell(clock_.now_us());
+  for (const char* const queue : {"mail", "sms"}) {
+    const std::string_view engine = engine_of(kind);
+    if (engine == "lease") break;
+    raw({"HSET", "duly:{" + std::string(queue) + "}:meta", "engine", std::string(engine)});
+  }
   engine_ = make_engine({.parts = parts_with_manual_clock()});
 }
 
 LeaseHarness::~LeaseHarness() { io_.stop(); }
 
-std::shared_ptr<Engine> LeaseHarness::make_engine(LeaseEngineOptions options) {
+std::shared_ptr<Engine> LeaseHarness::make_engine(FunctionEngineOptions options) {
   options.process_name = "process" + std::to_string(++engines_);
   redis::Url url = redis::parse_url(server_.url());
   url.user = "contract";
   url.password = "secret";
-  return make_lease_engine(io_, redis::make_standalone(io_, {.url = std::move(url)}),
+  return make_function_engine(io_, redis::make_standalone(io_, {.url = std::move(url)}),
                            std::move(options));
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "src/engine/lease_engine.h"
+#include "src/engine/function_engine.h"
 #include "src/redis/io.h"
 #include "tests/support/engine_harness.h"
 #include "tests/support/raw_redis.h"
@@ -35,7 +35,7 @@ class LeaseHarness final : public EngineHarness {
   static std::string key(const std::string& part) { return "duly:{mail}:" + part; }
 
   /// One more engine on the same server.
-  std::shared_ptr<Engine> make_engine(LeaseEngineOptions options);
+  std::shared_ptr<Engine> make_engine(FunctionEngineOptions options);
 
  private:
   void tell(Microtime now);

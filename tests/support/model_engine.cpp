@@ -60,7 +60,6 @@ class ModelEngine final : public Engine, public std::enable_shared_from_this<Mod
  public:
   explicit ModelEngine(std::shared_ptr<const ManualClock> clock) : clock_(std::move(clock)) {}
 
-  [[nodiscard]] Capabilities capabilities() const override { return {.name = "model"}; }
 
   void put(const QueueName& queue, std::vector<NewJob> jobs, PutMode mode, Deadline /*deadline*/,
            Done<std::vector<PutResult>> done) override {
@@ -197,6 +196,11 @@ class ModelEngine final : public Engine, public std::enable_shared_from_this<Mod
   void check(const QueueName& /*queue*/, CheckRequest /*request*/, Deadline /*deadline*/,
              Done<CheckPiece> done) override {
     done(CheckPiece{});
+  }
+
+  void create(const QueueName& /*queue*/, EngineName /*engine*/, Deadline /*deadline*/,
+              Done<bool> done) override {
+    done(Error(ErrorCode::invalid_argument, "engine 'model': does not support create"));
   }
 
   void queues(Deadline /*deadline*/, Done<std::vector<QueueName>> done) override {

@@ -14,7 +14,7 @@ import redis
 SOURCE = Path(__file__).resolve().parents[2]
 LUA = SOURCE / "src" / "lua"
 PARTS = ("due jobs leases held tries dead meta idle keeper "
-         "done priorities dedupe groups schedules events").split()
+         "done ready dedupe groups schedules events").split()
 
 
 def eventually(condition, within=5.0):

@@ -1,4 +1,4 @@
-#include "src/engine/lease_engine.h"
+#include "src/engine/function_engine.h"
 
 #include <algorithm>
 #include <mutex>
@@ -8,6 +8,7 @@
 
 #include "src/core/record.h"
 #include "src/engine/clock_watch.h"
+#include "src/engine/expiry_events.h"
 #include "src/engine/lease_watch.h"
 #include "src/engine/library.h"
 #include "src/engine/queue_keys.h"
@@ -24,19 +25,20 @@ using redis::Reply;
 // So often, at most, a busy process adds its queues to the set of names again, in case the set was
 // lost.
 constexpr std::chrono::seconds kRegisterAgain{30};
+constexpr std::chrono::seconds kAskForEvents{5};
 
 std::int64_t ms_of(SystemTime time) { return time.time_since_epoch().count(); }
 
-class LeaseEngine final : public Engine, public std::enable_shared_from_this<LeaseEngine> {
+class FunctionEngine final : public Engine, public std::enable_shared_from_this<FunctionEngine> {
  public:
-  LeaseEngine(redis::Io& io, std::shared_ptr<redis::Topology> topology, LeaseEngineOptions options)
+  FunctionEngine(redis::Io& io, std::shared_ptr<redis::Topology> topology, FunctionEngineOptions options)
       : topology_(topology),
         library_(
             std::make_shared<Library>(io, std::move(topology), options.parts, options.version)),
         process_name_(std::move(options.process_name)),
+        database_(options.database),
+        warn_(options.warn),
         clock_(std::make_shared<ClockWatch>(std::move(options.warn))) {}
-
-  [[nodiscard]] Capabilities capabilities() const override { return {.name = "lease"}; }
 
   void put(const QueueName& queue, std::vector<NewJob> jobs, PutMode mode, Deadline deadline,
            Done<std::vector<PutResult>> done) override {
@@ -71,10 +73,20 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
         .add("lease_ms")
         .add(request.lease.count());
     if (!request.waiter.empty()) arguments.add("waiter").add(request.waiter);
+    std::vector<std::string> expired;
+    if (const auto events = events_of(request.waiter)) expired = events->take(request.most);
+    if (!expired.empty()) arguments.add("columns").add("1").add("id");
+    for (const std::string& id : expired) arguments.add(id);
     register_queue(queue, deadline);
     call(queue, "duly_claim", std::move(arguments), deadline, Repeat::safe, std::move(done),
-         [queue, lease = request.lease](Reply reply) {
-           return replies::claim(std::move(reply), queue, lease);
+         [weak = weak_from_this(), queue, lease = request.lease, waiter = request.waiter,
+          asked = expired.size()](Reply reply) {
+           const bool listens = reply.items.size() > 3 && reply.items[3].text == "listen";
+           const auto self = weak.lock();
+           auto result = replies::claim(std::move(reply), queue, lease);
+           if (!listens || !self || !result.ok()) return result;
+           return Result<ClaimReply>(
+               self->listen(queue, waiter, asked == 0, std::move(result).value()));
          });
   }
 
@@ -223,6 +235,24 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
          [](const Reply& reply) { return replies::check(reply); });
   }
 
+  void create(const QueueName& queue, EngineName engine, Deadline deadline,
+              Done<bool> done) override {
+    const auto create = [weak = weak_from_this(), queue, engine, deadline](Done<bool> then) {
+      const auto self = weak.lock();
+      if (!self) return;
+      self->register_queue(queue, deadline);
+      self->call(queue, "duly_create", Command{"engine", to_string(engine)}, deadline, Repeat::safe,
+                 std::move(then), [](const Reply& reply) {
+                   return Result<bool>(!reply.items.empty() && reply.items[0].text == "created");
+                 });
+    };
+    if (engine != EngineName::keyspace) return create(std::move(done));
+    need_expiry_events(library_, deadline, [create, done](const Result<Nothing>& result) {
+      if (!result.ok()) return done(result.error());
+      create(done);
+    });
+  }
+
   void queues(Deadline deadline, Done<std::vector<QueueName>> done) override {
     plain(Command{"SMEMBERS", kQueuesKey}, deadline, std::move(done), [](const Reply& reply) {
       std::vector<QueueName> names;
@@ -248,6 +278,11 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
       const QueueName& queue,
       std::function<void(std::optional<std::chrono::microseconds> next_in)> on_wake) override {
     std::string channel = keys_of(queue)->wake_prefix + process_name_;
+    auto events = std::make_shared<ExpiryEvents>(keys_of(queue)->timer_prefix, on_wake);
+    {
+      const std::lock_guard lock(mutex_);
+      events_[channel] = events;
+    }
     auto subscription = topology_->subscribe(
         channel,
         {.message =
@@ -255,7 +290,8 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
                on_wake(std::chrono::microseconds{std::atoll(std::string(message).c_str())});
              },
          .subscribed = [on_wake] { on_wake({}); }});
-    return std::make_unique<LeaseWatch>(std::move(channel), std::move(subscription));
+    return std::make_unique<LeaseWatch>(std::move(channel), std::move(subscription),
+                                        std::move(events));
   }
 
  private:
@@ -269,6 +305,36 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
     Known& known = known_[queue];
     if (!known.keys) known.keys = std::make_shared<QueueKeys>(queue);
     return known.keys;
+  }
+
+  std::shared_ptr<ExpiryEvents> events_of(const std::string& waiter) {
+    if (waiter.empty()) return nullptr;
+    const std::lock_guard lock(mutex_);
+    const auto found = events_.find(waiter);
+    return found == events_.end() ? nullptr : found->second.lock();
+  }
+
+  // The queue hands its jobs over by expiry events, as its reply has told: listens from now on.
+  ClaimReply listen(const QueueName& queue, const std::string& waiter, bool was_sweep,
+                    ClaimReply reply) {
+    const auto events = events_of(waiter);
+    if (!events) return reply;
+    if (was_sweep && !reply.jobs.empty() && warn_) {
+      warn_("queue " + queue.text() + ": " + std::to_string(reply.jobs.size()) +
+            " jobs whose expiry event was missed, found by the sweep");
+    }
+    if (!events->is_empty()) {  // More expired than there was room for.
+      reply.is_parked = false;
+      reply.next_in = std::chrono::microseconds{0};
+    }
+    if (!events->start(*topology_, database_)) return reply;
+    need_expiry_events(library_, std::chrono::steady_clock::now() + kAskForEvents,
+                       [queue, warn = warn_](const Result<Nothing>& checked) {
+                         if (!checked.ok() && warn) {
+                           warn("queue " + queue.text() + ": " + checked.error().what());
+                         }
+                       });
+    return reply;
   }
 
   // The set of names is in another slot than the queue, so it is written beside it, not inside put.
@@ -359,16 +425,19 @@ class LeaseEngine final : public Engine, public std::enable_shared_from_this<Lea
   std::shared_ptr<redis::Topology> topology_;
   std::shared_ptr<Library> library_;
   std::string process_name_;
+  int database_;
+  std::function<void(const std::string&)> warn_;
   std::shared_ptr<ClockWatch> clock_;
   std::mutex mutex_;
   std::unordered_map<QueueName, Known> known_;
+  std::unordered_map<std::string, std::weak_ptr<ExpiryEvents>> events_;  // by waiter
 };
 
 }  // namespace
 
-std::shared_ptr<Engine> make_lease_engine(redis::Io& io, std::shared_ptr<redis::Topology> topology,
-                                          LeaseEngineOptions options) {
-  return std::make_shared<LeaseEngine>(io, std::move(topology), std::move(options));
+std::shared_ptr<Engine> make_function_engine(redis::Io& io, std::shared_ptr<redis::Topology> topology,
+                                          FunctionEngineOptions options) {
+  return std::make_shared<FunctionEngine>(io, std::move(topology), std::move(options));
 }
 
 }  // namespace duly

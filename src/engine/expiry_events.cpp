@@ -1,0 +1,96 @@
+#include "src/engine/expiry_events.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace duly {
+namespace {
+
+using redis::Command;
+using redis::Reply;
+
+constexpr std::string_view kSetting = "notify-keyspace-events";
+// More than that, and the sweep has to find them.
+constexpr std::size_t kMostExpired = 100'000;
+
+bool has_expiry_events(const std::string& flags) {
+  const auto has = [&](char flag) { return flags.find(flag) != std::string::npos; };
+  return has('E') && (has('x') || has('A'));
+}
+
+Error not_told(const std::string& finding) {
+  return {ErrorCode::invalid_argument,
+          std::string(kSetting) + ": " + finding +
+              ", expected E and x for engine 'keyspace'; on the server: CONFIG SET " +
+              std::string(kSetting) + " Ex"};
+}
+
+}  // namespace
+
+bool ExpiryEvents::start(redis::Topology& topology, int database) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(is_started_, true)) return false;
+  subscription_ = topology.subscribe(
+      "__keyevent@" + std::to_string(database) + "__:expired",
+      {.message =
+           [weak = weak_from_this()](std::string_view key) {
+             if (const auto self = weak.lock()) self->on_expired(key);
+           },
+       .subscribed =
+           [weak = weak_from_this()] {
+             if (const auto self = weak.lock()) self->on_wake_({});
+           }});
+  return true;
+}
+
+void ExpiryEvents::stop() {
+  std::unique_ptr<redis::Subscription> ending;
+  const std::lock_guard lock(mutex_);
+  ending = std::move(subscription_);
+}
+
+void ExpiryEvents::on_expired(std::string_view key) {
+  if (!key.starts_with(key_prefix_)) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ids_.size() < kMostExpired) ids_.emplace_back(key.substr(key_prefix_.size()));
+  }
+  on_wake_({});
+}
+
+bool ExpiryEvents::is_empty() {
+  const std::lock_guard lock(mutex_);
+  return ids_.empty();
+}
+
+std::vector<std::string> ExpiryEvents::take(std::size_t most) {
+  const std::lock_guard lock(mutex_);
+  const auto end = ids_.begin() + static_cast<std::ptrdiff_t>(std::min(most, ids_.size()));
+  std::vector<std::string> first(std::make_move_iterator(ids_.begin()),
+                                 std::make_move_iterator(end));
+  ids_.erase(ids_.begin(), end);
+  return first;
+}
+
+void need_expiry_events(const std::shared_ptr<Library>& library, redis::SteadyTime deadline,
+                        Done<Nothing> done) {
+  const auto on_set = [done](const Result<Reply>& result) {
+    if (!result.ok()) return done(result.error());
+    if (result.value().is_error()) return done(not_told(result.value().text));
+    done(Nothing{});
+  };
+  library->plain(
+      Command{"CONFIG", "GET", kSetting}, deadline,
+      [library, deadline, done, on_set](const Result<Reply>& result) {
+        if (!result.ok()) return done(result.error());
+        const Reply& reply = result.value();
+        if (reply.is_error() || reply.items.size() != 2) {
+          return done(not_told(reply.is_error() ? reply.text : "unknown to the server"));
+        }
+        const std::string& flags = reply.items[1].text;
+        if (has_expiry_events(flags)) return done(Nothing{});
+        library->plain(Command{"CONFIG", "SET", kSetting, flags + "Ex"}, deadline, on_set);
+      });
+}
+
+}  // namespace duly
