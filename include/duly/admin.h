@@ -47,7 +47,8 @@ class Admin {
   /// Makes a queue of an engine; without it, the first put makes one of engine lease. Answers
   /// whether it is new.
   ///
-  /// Errors  invalid_argument: the queue exists, under another engine; or, for keyspace, Redis tells
+  /// Errors  invalid_argument: the queue exists, under another engine; or, for keyspace, Redis
+  /// tells
   ///         no expiry events and does not let us set that.
   bool create(const QueueName& queue, EngineName engine);
   QueueStats stats(const QueueName& queue);

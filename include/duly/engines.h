@@ -28,8 +28,10 @@ struct Capabilities {
   bool has_changes = true;        ///< cancel, reschedule, run now, edit.
   bool has_dead_letters = true;
   bool has_priorities = true;
-  bool has_retention = true;  ///< Done jobs can be kept.
-  bool has_check = true;      ///< Damage can be looked for and mended.
+  bool has_retention = true;      ///< Done jobs can be kept.
+  bool has_check = true;          ///< Damage can be looked for and mended.
+  bool isolates_suspects = true;  ///< Jobs that crash their workers run alone before the last try.
+  bool has_keeper = true;         ///< An idle worker sleeps until the next due time.
   std::string_view when_due{"a worker sleeps until the due time"};
   std::string_view hand_over{"one lease a claim"};
 };

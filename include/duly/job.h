@@ -208,7 +208,7 @@ struct QueueStats {
     std::uint64_t done_expired = 0;  ///< Done jobs that were kept, and are not any more.
     std::uint64_t dropped = 0;       ///< Jobs whose record was lost: their entries, removed.
     std::uint64_t repaired = 0;      ///< Other damage mended; see CheckReport.
-    std::uint64_t swept = 0;  ///< Of engine keyspace: jobs whose expiry event was missed.
+    std::uint64_t swept = 0;         ///< Of engine keyspace: jobs whose expiry event was missed.
     std::uint64_t lateness_ms = 0;   ///< Sum of (claim - due) over `claimed`.
   } totals{};
 };

@@ -15,12 +15,12 @@ void add_finish(CLI::App& app, Context& context);  ///< ack, fail, release, exte
 void add_work(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
 void add_ls(CLI::App& app, Context& context);
-void add_stats(CLI::App& app, Context& context);    ///< queues, stats.
-void add_change(CLI::App& app, Context& context);   ///< cancel, reschedule, run-now, edit.
-void add_dead(CLI::App& app, Context& context);     ///< dead ls, dead replay, dead purge.
+void add_stats(CLI::App& app, Context& context);   ///< queues, stats.
+void add_change(CLI::App& app, Context& context);  ///< cancel, reschedule, run-now, edit.
+void add_dead(CLI::App& app, Context& context);    ///< dead ls, dead replay, dead purge.
 void add_engines(CLI::App& app, Context& context);
 void add_queue_engines(CLI::App& queues, Context& context);  ///< queues create.
-void add_control(CLI::App& app, Context& context);  ///< pause, resume, recover.
+void add_control(CLI::App& app, Context& context);           ///< pause, resume, recover.
 void add_limits(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_library(CLI::App& app, Context& context);  ///< library show, library load.

@@ -79,8 +79,8 @@ int create_queue(const Context& context, const GivenEngine& given) {
   Admin admin(context.connect());
   const std::string outcome = admin.create(given.queue, engine) ? "created" : "exists";
   if (context.is_json) {
-    print_json(Json{
-        {"queue", given.queue.text()}, {"engine", to_string(engine)}, {"outcome", outcome}});
+    print_json(
+        Json{{"queue", given.queue.text()}, {"engine", to_string(engine)}, {"outcome", outcome}});
   } else {
     print_line(outcome + " " + given.queue.text() + " (engine " + given.engine + ")");
   }

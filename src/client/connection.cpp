@@ -40,22 +40,21 @@ Connection::Shared::Shared(ConnectionOptions given)
   }
   redis::Url url = redis::parse_url(embedded ? embedded->url() : options.redis);
   const auto database = static_cast<int>(url.database);
-  topology = redis::make_standalone(
-      io, {.url = std::move(url),
-           .ca_file = options.ca_file,
-           .certificate_file = options.certificate_file,
-           .key_file = options.key_file,
-           .client_name = options.client_name,
-           .requests_in_flight = options.requests_in_flight,
-           .bytes_in_flight = options.bytes_in_flight,
-           .log = options.log});
+  topology = redis::make_standalone(io, {.url = std::move(url),
+                                         .ca_file = options.ca_file,
+                                         .certificate_file = options.certificate_file,
+                                         .key_file = options.key_file,
+                                         .client_name = options.client_name,
+                                         .requests_in_flight = options.requests_in_flight,
+                                         .bytes_in_flight = options.bytes_in_flight,
+                                         .log = options.log});
   engine = make_function_engine(io, topology,
-                             {.warn =
-                                  [tell = options.log](const std::string& text) {
-                                    if (tell) tell(LogLevel::warning, text);
-                                  },
-                              .database = database,
-                              .process_name = ids.process_name()});
+                                {.warn =
+                                     [tell = options.log](const std::string& text) {
+                                       if (tell) tell(LogLevel::warning, text);
+                                     },
+                                 .database = database,
+                                 .process_name = ids.process_name()});
 }
 
 Connection::Shared::~Shared() {

@@ -30,16 +30,16 @@ Error not_told(const std::string& finding) {
 bool ExpiryEvents::start(redis::Topology& topology, int database) {
   const std::lock_guard lock(mutex_);
   if (std::exchange(is_started_, true)) return false;
-  subscription_ = topology.subscribe(
-      "__keyevent@" + std::to_string(database) + "__:expired",
-      {.message =
-           [weak = weak_from_this()](std::string_view key) {
-             if (const auto self = weak.lock()) self->on_expired(key);
-           },
-       .subscribed =
-           [weak = weak_from_this()] {
-             if (const auto self = weak.lock()) self->on_wake_({});
-           }});
+  subscription_ = topology.subscribe("__keyevent@" + std::to_string(database) + "__:expired",
+                                     {.message =
+                                          [weak = weak_from_this()](std::string_view key) {
+                                            if (const auto self = weak.lock())
+                                              self->on_expired(key);
+                                          },
+                                      .subscribed =
+                                          [weak = weak_from_this()] {
+                                            if (const auto self = weak.lock()) self->on_wake_({});
+                                          }});
   return true;
 }
 

@@ -31,7 +31,8 @@ std::int64_t ms_of(SystemTime time) { return time.time_since_epoch().count(); }
 
 class FunctionEngine final : public Engine, public std::enable_shared_from_this<FunctionEngine> {
  public:
-  FunctionEngine(redis::Io& io, std::shared_ptr<redis::Topology> topology, FunctionEngineOptions options)
+  FunctionEngine(redis::Io& io, std::shared_ptr<redis::Topology> topology,
+                 FunctionEngineOptions options)
       : topology_(topology),
         library_(
             std::make_shared<Library>(io, std::move(topology), options.parts, options.version)),
@@ -435,8 +436,9 @@ class FunctionEngine final : public Engine, public std::enable_shared_from_this<
 
 }  // namespace
 
-std::shared_ptr<Engine> make_function_engine(redis::Io& io, std::shared_ptr<redis::Topology> topology,
-                                          FunctionEngineOptions options) {
+std::shared_ptr<Engine> make_function_engine(redis::Io& io,
+                                             std::shared_ptr<redis::Topology> topology,
+                                             FunctionEngineOptions options) {
   return std::make_shared<FunctionEngine>(io, std::move(topology), std::move(options));
 }
 

@@ -17,7 +17,7 @@ struct FunctionEngineOptions {
   std::vector<LibraryPart> parts = library_parts();
   std::string version{kVersion};
   std::function<void(const std::string&)> warn{};  ///< Told of a clock that is far off, once.
-  int database = 0;          ///< Of expiry events.
+  int database = 0;                                ///< Of expiry events.
   std::string process_name;  ///< Names this process in wake-up channels; unique.
 };
 
@@ -25,7 +25,8 @@ struct FunctionEngineOptions {
 /// functions cannot do: wait, listen to expiry events, and read or set the server's configuration.
 ///
 /// Source  docs/protocol.md.
-std::shared_ptr<Engine> make_function_engine(redis::Io& io, std::shared_ptr<redis::Topology> topology,
-                                          FunctionEngineOptions options);
+std::shared_ptr<Engine> make_function_engine(redis::Io& io,
+                                             std::shared_ptr<redis::Topology> topology,
+                                             FunctionEngineOptions options);
 
 }  // namespace duly

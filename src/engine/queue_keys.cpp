@@ -7,8 +7,8 @@ namespace {
 
 // Those behind `ready` are kept for what is to come, so that the list need not change for it.
 constexpr std::array<std::string_view, 15> kParts{
-    "due",    "jobs", "leases",     "held",   "tries",  "dead",      "meta",  "idle",
-    "keeper", "done", "ready", "dedupe", "groups", "schedules", "events"};
+    "due",    "jobs", "leases", "held",   "tries",  "dead",      "meta",  "idle",
+    "keeper", "done", "ready",  "dedupe", "groups", "schedules", "events"};
 
 }  // namespace
 

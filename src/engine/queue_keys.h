@@ -12,10 +12,10 @@ namespace duly {
 struct QueueKeys {
   explicit QueueKeys(const QueueName& queue);
 
-  std::string route;        ///< One of the keys.
-  std::string wake_prefix;  ///< Of the channels of waiting workers.
-  std::string timer_prefix; ///< Of the keys that expire, engine keyspace.
-  redis::Command all;       ///< In the order of src/lua/queue.lua.
+  std::string route;         ///< One of the keys.
+  std::string wake_prefix;   ///< Of the channels of waiting workers.
+  std::string timer_prefix;  ///< Of the keys that expire, engine keyspace.
+  redis::Command all;        ///< In the order of src/lua/queue.lua.
 };
 
 /// Set of all queue names, in a slot of its own.

@@ -13,7 +13,7 @@ local function keyspace_timer(q, id)
 end
 
 function keyspace.on_due(q, id, due)
-  redis.call('SET', keyspace_timer(q, id), '', 'PXAT', string.format('%.0f', due))
+  redis.call('SET', keyspace_timer(q, id), '', 'PXAT', string.format('%.0f', math.max(1, due)))
 end
 
 function keyspace.add(q, jobs, dues)

@@ -55,7 +55,8 @@ class Topology {
                     OnEnding on_ending) = 0;
 
   /// Subscribes to a channel on the server that owns the channel's slot (SSUBSCRIBE where the
-  /// server has it, else SUBSCRIBE; always that for `__key...`, of Redis itself), again after each reconnect.
+  /// server has it, else SUBSCRIBE; always that for `__key...`, of Redis itself), again after each
+  /// reconnect.
   virtual std::unique_ptr<Subscription> subscribe(std::string channel, OnChannel on_channel) = 0;
 
   /// Counts connections made since the start: what was true of the server (its library, say) must

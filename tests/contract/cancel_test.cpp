@@ -26,6 +26,7 @@ class EngineCancel : public EngineContract {
 INSTANTIATE_TEST_SUITE_P(Engines, EngineCancel, every_engine(), kind_name);
 
 TEST_P(EngineCancel, AnActiveJobStaysActiveUntilItsAttemptEnds) {
+  NEEDS(has_leases);
   put_claim_and_cancel();
 
   EXPECT_EQ(mail().state_of("a"_id), JobState::active);
@@ -34,6 +35,7 @@ TEST_P(EngineCancel, AnActiveJobStaysActiveUntilItsAttemptEnds) {
 }
 
 TEST_P(EngineCancel, ExtendTellsIt) {
+  NEEDS(has_leases);
   const ActiveJob job = put_claim_and_cancel();
 
   EXPECT_EQ(mail().extend(job, 1min), LeaseOutcome::cancelled);
@@ -43,6 +45,7 @@ TEST_P(EngineCancel, ExtendTellsIt) {
 }
 
 TEST_P(EngineCancel, ExtendTellsItOfAllJobsOfTheClaim) {
+  NEEDS(has_leases);
   mail().put_all({{.id = "a"_id}, {.id = "b"_id}, {.id = "c"_id}});
   const auto jobs = mail().claim_many();
   mail().cancel({"a"_id, "c"_id});
@@ -54,6 +57,7 @@ TEST_P(EngineCancel, ExtendTellsItOfAllJobsOfTheClaim) {
 }
 
 TEST_P(EngineCancel, ExtendTellsNothingOfOtherClaims) {
+  NEEDS(has_leases);
   put_claim_and_cancel();
   mail().put({.id = "b"_id});
   const ActiveJob other = mail().claim_one();
@@ -65,6 +69,7 @@ TEST_P(EngineCancel, ExtendTellsNothingOfOtherClaims) {
 }
 
 TEST_P(EngineCancel, AnAckCounts) {
+  NEEDS(has_leases);
   const ActiveJob job = put_claim_and_cancel();
 
   EXPECT_EQ(mail().ack(job), LeaseOutcome::acked);
@@ -75,6 +80,7 @@ TEST_P(EngineCancel, AnAckCounts) {
 }
 
 TEST_P(EngineCancel, AFailureDropsTheJob) {
+  NEEDS(has_leases);
   const ActiveJob job = put_claim_and_cancel();
 
   EXPECT_EQ(mail().fail(job, {.error = "broken"}), LeaseOutcome::cancelled);
@@ -84,6 +90,7 @@ TEST_P(EngineCancel, AFailureDropsTheJob) {
 }
 
 TEST_P(EngineCancel, GivingUpDropsTheJobAndLeavesNoDeadLetter) {
+  NEEDS(has_leases);
   const ActiveJob job = put_claim_and_cancel({.max_attempts = 1});
 
   EXPECT_EQ(mail().fail(job, {.then = Failure::Then::give_up}), LeaseOutcome::cancelled);
@@ -93,6 +100,7 @@ TEST_P(EngineCancel, GivingUpDropsTheJobAndLeavesNoDeadLetter) {
 }
 
 TEST_P(EngineCancel, AReleaseDropsTheJob) {
+  NEEDS(has_leases);
   const ActiveJob job = put_claim_and_cancel();
 
   EXPECT_EQ(mail().release(job), LeaseOutcome::cancelled);
@@ -102,6 +110,7 @@ TEST_P(EngineCancel, AReleaseDropsTheJob) {
 }
 
 TEST_P(EngineCancel, ALostLeaseDropsTheJob) {
+  NEEDS(has_leases);
   const ActiveJob job = put_claim_and_cancel();
   clock().advance(31s);
 
@@ -113,6 +122,7 @@ TEST_P(EngineCancel, ALostLeaseDropsTheJob) {
 }
 
 TEST_P(EngineCancel, RecoverCountsADroppedJobAsBack) {
+  NEEDS(has_leases);
   put_claim_and_cancel();
   clock().advance(31s);
 
@@ -122,6 +132,7 @@ TEST_P(EngineCancel, RecoverCountsADroppedJobAsBack) {
 }
 
 TEST_P(EngineCancel, OtherJobsOfTheClaimGoOn) {
+  NEEDS(has_leases);
   mail().put_all({{.id = "a"_id}, {.id = "b"_id}, {.id = "c"_id}});
   const auto jobs = mail().claim_many();
   mail().cancel("b"_id);
@@ -133,6 +144,7 @@ TEST_P(EngineCancel, OtherJobsOfTheClaimGoOn) {
 }
 
 TEST_P(EngineCancel, TheIdIsFreeAgainWithoutTheMark) {
+  NEEDS(has_leases);
   mail().fail(put_claim_and_cancel());
 
   const ActiveJob job = put_and_claim({.id = "a"_id});
@@ -142,6 +154,7 @@ TEST_P(EngineCancel, TheIdIsFreeAgainWithoutTheMark) {
 }
 
 TEST_P(EngineCancel, AnAckTakesTheMarkAlong) {
+  NEEDS(has_leases);
   mail().ack(put_claim_and_cancel());
 
   const ActiveJob job = put_and_claim({.id = "a"_id});
@@ -150,6 +163,7 @@ TEST_P(EngineCancel, AnAckTakesTheMarkAlong) {
 }
 
 TEST_P(EngineCancel, WhatWentWrongBeforeIsKeptUntilTheEnd) {
+  NEEDS(has_leases);
   mail().fail(put_and_claim({.id = "a"_id}), {.error = "broken", .retry_in = 0ms});
   mail().claim_one();
   mail().cancel("a"_id);

@@ -25,6 +25,7 @@ class EngineChange : public EngineContract {
 INSTANTIATE_TEST_SUITE_P(Engines, EngineChange, every_engine(), kind_name);
 
 TEST_P(EngineChange, CancelDropsWaitingJobsAndAsksForActiveOnes) {
+  NEEDS(has_leases);
   put_one_of_each_state();
 
   EXPECT_THAT(mail().cancel(one_of_each_state()),
@@ -37,6 +38,7 @@ TEST_P(EngineChange, CancelDropsWaitingJobsAndAsksForActiveOnes) {
 }
 
 TEST_P(EngineChange, ASecondCancelFindsNothing) {
+  NEEDS(has_changes);
   mail().put({.id = "a"_id});
 
   EXPECT_THAT(mail().cancel({"a"_id, "a"_id}), ElementsAre(done, not_found));
@@ -44,6 +46,7 @@ TEST_P(EngineChange, ASecondCancelFindsNothing) {
 }
 
 TEST_P(EngineChange, ACancelledJobIsForgottenWithItsErrors) {
+  NEEDS(has_leases);
   mail().fail(put_and_claim({.id = "a"_id}), {.error = "broken", .retry_in = 0ms});
   mail().cancel("a"_id);
 
@@ -54,6 +57,7 @@ TEST_P(EngineChange, ACancelledJobIsForgottenWithItsErrors) {
 }
 
 TEST_P(EngineChange, RescheduleMovesWaitingJobsOnly) {
+  NEEDS(has_leases);
   put_one_of_each_state();
   std::vector<RescheduleRow> rows;
   for (const JobId& id : one_of_each_state()) rows.push_back({.id = id, .delay = 5s});
@@ -69,6 +73,7 @@ TEST_P(EngineChange, RescheduleMovesWaitingJobsOnly) {
 }
 
 TEST_P(EngineChange, RescheduleTakesDelaysAndDueTimesInOneBatch) {
+  NEEDS(has_changes);
   mail().put_all({{.delay = 1h, .id = "a"_id}, {.delay = 1h, .id = "b"_id}});
   const SystemTime yesterday = clock().now() - 24h;
 
@@ -79,6 +84,7 @@ TEST_P(EngineChange, RescheduleTakesDelaysAndDueTimesInOneBatch) {
 }
 
 TEST_P(EngineChange, ARescheduledJobIsNeverEarly) {
+  NEEDS(has_changes);
   mail().put({.id = "a"_id});
   mail().reschedule({.id = "a"_id, .delay = 5s});
 
@@ -89,6 +95,7 @@ TEST_P(EngineChange, ARescheduledJobIsNeverEarly) {
 }
 
 TEST_P(EngineChange, B16_RescheduleKeepsLongDelaysExactly) {
+  NEEDS(has_changes);
   mail().put({.id = "a"_id});
 
   mail().reschedule({.id = "a"_id, .delay = Limits::delay});
@@ -97,6 +104,7 @@ TEST_P(EngineChange, B16_RescheduleKeepsLongDelaysExactly) {
 }
 
 TEST_P(EngineChange, RescheduleBeyondTheYear9999IsRefused) {
+  NEEDS(has_changes);
   const auto due_at = mail().put({.delay = 1h, .id = "a"_id}).due_at;
 
   try {
@@ -109,6 +117,7 @@ TEST_P(EngineChange, RescheduleBeyondTheYear9999IsRefused) {
 }
 
 TEST_P(EngineChange, RunNowMakesScheduledJobsDue) {
+  NEEDS(has_leases);
   put_one_of_each_state();
 
   EXPECT_THAT(mail().run_now(one_of_each_state()),
@@ -119,6 +128,7 @@ TEST_P(EngineChange, RunNowMakesScheduledJobsDue) {
 }
 
 TEST_P(EngineChange, RunNowLeavesAReadyJobItsPlace) {
+  NEEDS(has_changes);
   const auto due_at = mail().put({.id = "a"_id}).due_at;
   clock().advance(1h);
 
@@ -128,6 +138,7 @@ TEST_P(EngineChange, RunNowLeavesAReadyJobItsPlace) {
 }
 
 TEST_P(EngineChange, RunNowEndsABackoff) {
+  NEEDS(has_leases);
   mail().fail(put_and_claim({.id = "a"_id}), {.error = "broken", .retry_in = 1h});
 
   mail().run_now("a"_id);
@@ -138,6 +149,7 @@ TEST_P(EngineChange, RunNowEndsABackoff) {
 }
 
 TEST_P(EngineChange, EditReplacesThePayloadOfWaitingJobsOnly) {
+  NEEDS(has_leases);
   put_one_of_each_state();
   std::vector<EditRow> rows;
   for (const JobId& id : one_of_each_state()) rows.push_back({id, "after"});
@@ -151,6 +163,7 @@ TEST_P(EngineChange, EditReplacesThePayloadOfWaitingJobsOnly) {
 }
 
 TEST_P(EngineChange, AnEditLeavesAllButThePayload) {
+  NEEDS(has_changes);
   mail().put({.type = "welcome",
               .payload = "before",
               .delay = 5s,
@@ -171,6 +184,7 @@ TEST_P(EngineChange, AnEditLeavesAllButThePayload) {
 }
 
 TEST_P(EngineChange, APayloadCanBeEditedToNothing) {
+  NEEDS(has_changes);
   mail().put({.type = "welcome", .payload = "before", .id = "a"_id});
 
   mail().edit("a"_id, "");

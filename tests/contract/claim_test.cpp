@@ -34,6 +34,7 @@ TEST_P(EngineClaim, NeverEarly) {
 }
 
 TEST_P(EngineClaim, AClaimedJobIsNotClaimedAgain) {
+  NEEDS(has_leases);
   put_and_claim({.id = "a"_id});
 
   EXPECT_THAT(mail().claim_many(), IsEmpty());
@@ -65,6 +66,7 @@ TEST_P(EngineClaim, NoMoreThanAskedFor) {
 }
 
 TEST_P(EngineClaim, AnActiveJobSaysAllThatItsHandlerNeeds) {
+  NEEDS(has_leases);
   const SystemTime put_at = clock().now();
   mail().put({.type = "welcome",
               .payload = "bytes",
@@ -102,6 +104,7 @@ TEST_P(EngineClaim, LatenessIsAddedUp) {
 }
 
 TEST_P(EngineClaim, ADueTimeInThePastIsNoLateness) {
+  NEEDS(has_ids);
   mail().put({.due_at = clock().now() - 24h});
   clock().advance(3s);
 
@@ -118,6 +121,7 @@ TEST_P(EngineClaim, NextInIsTheTimeToTheNextDueJobInMicroseconds) {
 }
 
 TEST_P(EngineClaim, NextInIsTheTimeToTheNextLeaseEndIfThatIsEarlier) {
+  NEEDS(has_leases);
   mail().put({.delay = 10s});
   put_and_claim({}, 4s);
 
@@ -131,6 +135,7 @@ TEST_P(EngineClaim, NextInIsZeroIfMoreAreDue) {
 }
 
 TEST_P(EngineClaim, ARepeatedClaimAnswersWhatItTookAndTakesNoMore) {
+  NEEDS(has_leases);
   mail().put_all({{.id = "a"_id}, {.id = "b"_id}, {.id = "c"_id}});
   const ClaimRequest request{.most = 2, .lease = 30s, .token = LeaseToken("mine")};
   const auto first = mail().claim(request).jobs;
@@ -146,6 +151,7 @@ TEST_P(EngineClaim, ARepeatedClaimAnswersWhatItTookAndTakesNoMore) {
 }
 
 TEST_P(EngineClaim, ARepeatedClaimLeavesOutWhatIsDone) {
+  NEEDS(has_leases);
   mail().put_all({{.id = "a"_id}, {.id = "b"_id}});
   const ClaimRequest request{.most = 2, .token = LeaseToken("mine")};
   mail().ack(mail().claim(request).jobs.at(0));
@@ -154,6 +160,7 @@ TEST_P(EngineClaim, ARepeatedClaimLeavesOutWhatIsDone) {
 }
 
 TEST_P(EngineClaim, ARepeatedClaimAnswersLeasesOfEveryLength) {
+  NEEDS(has_leases);
   mail().put_all({{.id = "a"_id}, {.id = "b"_id, .lease = 5s}, {.id = "c"_id, .lease = 60s}});
   const ClaimRequest request{.most = 3, .token = LeaseToken("mine")};
   const auto first = mail().claim(request).jobs;
@@ -165,6 +172,7 @@ TEST_P(EngineClaim, ARepeatedClaimAnswersLeasesOfEveryLength) {
 }
 
 TEST_P(EngineClaim, JobsWithLeaseLengthsOfTheirOwnGetLeasesOfTheirOwn) {
+  NEEDS(has_lease_lengths);
   mail().put_all({{.id = "a"_id},
                   {.id = "b"_id, .lease = 5s},
                   {.id = "c"_id},
@@ -184,6 +192,7 @@ TEST_P(EngineClaim, JobsWithLeaseLengthsOfTheirOwnGetLeasesOfTheirOwn) {
 }
 
 TEST_P(EngineClaim, EachLeaseOfAClaimEndsByItself) {
+  NEEDS(has_lease_lengths);
   mail().put_all({{.id = "a"_id}, {.id = "b"_id, .lease = 5s}, {.id = "c"_id, .lease = 60s}});
   const auto jobs = mail().claim_many(3, 30s);
 
@@ -196,6 +205,7 @@ TEST_P(EngineClaim, EachLeaseOfAClaimEndsByItself) {
 }
 
 TEST_P(EngineClaim, ATokenUsedAgainTooEarlyLosesNoJob) {
+  NEEDS(has_lease_lengths);
   mail().put_all({{.id = "a"_id}, {.id = "b"_id, .lease = 5s}});
   const auto first = mail().claim(ClaimRequest{.most = 2, .token = LeaseToken("same")}).jobs;
   mail().ack(first.at(0));  // "same.2" stands
@@ -211,6 +221,7 @@ TEST_P(EngineClaim, ATokenUsedAgainTooEarlyLosesNoJob) {
 }
 
 TEST_P(EngineClaim, B07_ADelayLongerThanTheLeaseGivesOneDelivery) {
+  NEEDS(has_leases);
   mail().put({.delay = 30s, .lease = 2s});
   const SystemTime put_at = clock().now();
 
@@ -231,6 +242,7 @@ TEST_P(EngineClaim, B07_ADelayLongerThanTheLeaseGivesOneDelivery) {
 }
 
 TEST_P(EngineClaim, B10_ManyWorkersAndRecoveryPassesNeverGetAJobEarlyOrTwice) {
+  NEEDS(has_leases);
   std::vector<NewJob> jobs;
   for (int i = 0; i < 200; ++i) jobs.push_back({.delay = Milliseconds{1'000 + i * 7 % 50}});
   mail().put_all(std::move(jobs));
@@ -268,6 +280,7 @@ TEST_P(EngineClaim, ASmallClaimStopsBehindOneMebibyteToo) {
 }
 
 TEST_P(EngineClaim, B43_AThousandJobsOfOneInstantAllComeInOrder) {
+  NEEDS(has_leases);
   for (int batch = 0; batch < 4; ++batch) {
     mail().put_all(std::vector<NewJob>(250, NewJob{.due_at = clock().now() + 1s}));
   }

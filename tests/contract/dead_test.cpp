@@ -26,6 +26,7 @@ class EngineDead : public EngineContract {
 INSTANTIATE_TEST_SUITE_P(Engines, EngineDead, every_engine(), kind_name);
 
 TEST_P(EngineDead, AReplayedJobIsReadyWithFreshAttemptsAndKeepsItsLastError) {
+  NEEDS(has_leases);
   mail().put({.payload = "bytes", .id = "a"_id, .max_attempts = 2, .backoff = {.base = 0ms}});
   mail().fail(mail().claim_one());
   mail().fail(mail().claim_one(), {.error = "broken"});
@@ -50,6 +51,7 @@ TEST_P(EngineDead, AReplayedJobIsReadyWithFreshAttemptsAndKeepsItsLastError) {
 }
 
 TEST_P(EngineDead, AReplayedQuarantinedJobMayLoseLeasesAgain) {
+  NEEDS(has_leases);
   mail().put({.id = "a"_id});
   for (int i = 0; i < 3; ++i) {
     mail().claim_one(10s);
@@ -67,6 +69,7 @@ TEST_P(EngineDead, AReplayedQuarantinedJobMayLoseLeasesAgain) {
 }
 
 TEST_P(EngineDead, ReplayTakesDeadJobsOnly) {
+  NEEDS(has_leases);
   put_and_claim({.id = "active"_id});
   put_and_kill({.id = "dead"_id});
   mail().put({.id = "ready"_id});
@@ -77,6 +80,7 @@ TEST_P(EngineDead, ReplayTakesDeadJobsOnly) {
 }
 
 TEST_P(EngineDead, APurgedJobIsForgottenWithItsErrors) {
+  NEEDS(has_leases);
   put_and_kill({.id = "a"_id});
 
   EXPECT_EQ(mail().purge("a"_id), done);
@@ -89,6 +93,7 @@ TEST_P(EngineDead, APurgedJobIsForgottenWithItsErrors) {
 }
 
 TEST_P(EngineDead, PurgeTakesDeadJobsOnly) {
+  NEEDS(has_leases);
   put_and_claim({.id = "active"_id});
   put_and_kill({.id = "dead"_id});
   mail().put({.id = "ready"_id});
@@ -99,6 +104,7 @@ TEST_P(EngineDead, PurgeTakesDeadJobsOnly) {
 }
 
 TEST_P(EngineDead, ASweepReplaysThoseThatDiedByThen) {
+  NEEDS(has_leases);
   put_and_kill({.id = "early"_id});
   clock().advance(1ms);
   const SystemTime by = clock().now();
@@ -117,6 +123,7 @@ TEST_P(EngineDead, ASweepReplaysThoseThatDiedByThen) {
 }
 
 TEST_P(EngineDead, ASweepPurgesThoseThatDiedByThen) {
+  NEEDS(has_leases);
   put_and_kill({.id = "early"_id});
   clock().advance(1ms);
   put_and_kill({.id = "late"_id});
@@ -128,6 +135,7 @@ TEST_P(EngineDead, ASweepPurgesThoseThatDiedByThen) {
 }
 
 TEST_P(EngineDead, ASweepTakesAPieceAtATimeTheLongestDeadFirst) {
+  NEEDS(has_leases);
   kill_many(251);
   clock().advance(1ms);
   kill_many(50);

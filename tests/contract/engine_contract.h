@@ -7,11 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "tests/contract/refusals.h"
 #include "tests/support/engine_harness.h"
 #include "tests/support/lease_harness.h"
 #include "tests/support/sync_queue.h"
 
 namespace duly::testing {
+
+/// First in a test of what not every engine can do: of one that cannot, the refusal is tested.
+#define NEEDS(ability)                                                                        \
+  if (!harness().capabilities().ability) {                                                    \
+    return expect_refusal(&Capabilities::ability, harness().capabilities(), mail(), clock()); \
+  }                                                                                           \
+  static_assert(true)
 
 /// Tests that hold for every engine. Each starts with two empty queues, "mail" and "sms".
 class EngineContract : public ::testing::TestWithParam<EngineKind> {
@@ -64,7 +72,8 @@ inline std::string kind_name(const ::testing::TestParamInfo<EngineKind>& info) {
 }
 
 inline auto every_engine() {
-  return ::testing::Values(EngineKind::model, EngineKind::functions, EngineKind::scripts, EngineKind::pop, EngineKind::list, EngineKind::keyspace);
+  return ::testing::Values(EngineKind::model, EngineKind::functions, EngineKind::scripts,
+                           EngineKind::pop, EngineKind::list, EngineKind::keyspace);
 }
 inline auto lease_engines() {
   return ::testing::Values(EngineKind::functions, EngineKind::scripts);

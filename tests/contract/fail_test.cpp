@@ -29,6 +29,7 @@ class EngineFail : public EngineContract {
 INSTANTIATE_TEST_SUITE_P(Engines, EngineFail, every_engine(), kind_name);
 
 TEST_P(EngineFail, AFailedJobWaitsForItsBackoffAndRunsAgain) {
+  NEEDS(has_leases);
   const ActiveJob job = put_and_claim({.id = "a"_id, .backoff = {.base = 10s, .jitter = 0}});
   clock().advance(3s);
 
@@ -47,26 +48,31 @@ TEST_P(EngineFail, AFailedJobWaitsForItsBackoffAndRunsAgain) {
 }
 
 TEST_P(EngineFail, AnExponentialBackoffGrowsToItsCap) {
+  NEEDS(has_leases);
   EXPECT_THAT(waits({.backoff = {.base = 1s, .cap = 60s, .factor = 3, .jitter = 0}}, 6),
               ElementsAre(1s, 3s, 9s, 27s, 60s, 60s));
 }
 
 TEST_P(EngineFail, AFactorWithAFractionIsCutToWholeMilliseconds) {
+  NEEDS(has_leases);
   EXPECT_THAT(waits({.backoff = {.base = 1s, .factor = 1.5, .jitter = 0}}, 5),
               ElementsAre(1'000ms, 1'500ms, 2'250ms, 3'375ms, 5'062ms));
 }
 
 TEST_P(EngineFail, AFactorOfOneIsTheBaseEachTime) {
+  NEEDS(has_leases);
   EXPECT_THAT(waits({.backoff = {.base = 7s, .factor = 1, .jitter = 0}}, 3),
               ElementsAre(7s, 7s, 7s));
 }
 
 TEST_P(EngineFail, ACapOfZeroIsThirtyDays) {
+  NEEDS(has_leases);
   EXPECT_THAT(waits({.backoff = {.base = 1s, .cap = 0ms, .factor = 1'000'000, .jitter = 0}}, 4),
               ElementsAre(1s, 1'000'000s, 720h, 720h));
 }
 
 TEST_P(EngineFail, AFixedBackoffIsTheBaseEachTimeWhateverItsCap) {
+  NEEDS(has_leases);
   const Backoff backoff{
       .kind = Backoff::Kind::fixed, .base = 5s, .cap = 1s, .factor = 9, .jitter = 0};
 
@@ -74,10 +80,12 @@ TEST_P(EngineFail, AFixedBackoffIsTheBaseEachTimeWhateverItsCap) {
 }
 
 TEST_P(EngineFail, ABaseOfZeroIsReadyAtOnce) {
+  NEEDS(has_leases);
   EXPECT_THAT(waits({.backoff = {.base = 0ms}}, 3), ElementsAre(0s, 0s, 0s));
 }
 
 TEST_P(EngineFail, JitterOnlyAddsAndAtMostItsPart) {
+  NEEDS(has_leases);
   std::vector<NewJob> jobs(100, NewJob{.backoff = {.base = 10s, .jitter = 0.5}});
   mail().put_all(std::move(jobs));
   std::vector<FailRow> rows;
@@ -93,6 +101,7 @@ TEST_P(EngineFail, JitterOnlyAddsAndAtMostItsPart) {
 }
 
 TEST_P(EngineFail, TheLastOfItsAttemptsKillsTheJob) {
+  NEEDS(has_leases);
   mail().put({.id = "a"_id, .max_attempts = 3, .backoff = {.base = 0ms}});
 
   EXPECT_EQ(mail().fail(mail().claim_one()), failed);
@@ -104,10 +113,12 @@ TEST_P(EngineFail, TheLastOfItsAttemptsKillsTheJob) {
 }
 
 TEST_P(EngineFail, OneAttemptMeansThatTheFirstFailureIsTheLast) {
+  NEEDS(has_leases);
   EXPECT_EQ(mail().fail(put_and_claim({.max_attempts = 1})), dead);
 }
 
 TEST_P(EngineFail, GivingUpKillsTheJobWhateverAttemptsAreLeft) {
+  NEEDS(has_leases);
   const ActiveJob job = put_and_claim({.id = "a"_id, .max_attempts = 20});
 
   EXPECT_EQ(mail().fail(job, {.error = "no such customer", .then = Failure::Then::give_up}), dead);
@@ -117,6 +128,7 @@ TEST_P(EngineFail, GivingUpKillsTheJobWhateverAttemptsAreLeft) {
 }
 
 TEST_P(EngineFail, ADeadJobKeepsAllThatIsKnownOfIt) {
+  NEEDS(has_leases);
   const SystemTime put_at = clock().now();
   const ActiveJob job =
       put_and_claim({.type = "welcome", .payload = "bytes", .id = "a"_id, .max_attempts = 1});
@@ -138,6 +150,7 @@ TEST_P(EngineFail, ADeadJobKeepsAllThatIsKnownOfIt) {
 }
 
 TEST_P(EngineFail, RetryInTakesThePlaceOfTheBackoffExactly) {
+  NEEDS(has_leases);
   const ActiveJob job =
       put_and_claim({.id = "a"_id, .backoff = {.base = 1h, .factor = 9, .jitter = 1}});
 
@@ -147,22 +160,26 @@ TEST_P(EngineFail, RetryInTakesThePlaceOfTheBackoffExactly) {
 }
 
 TEST_P(EngineFail, RetryInZeroIsReadyAtOnce) {
+  NEEDS(has_leases);
   mail().fail(put_and_claim({.id = "a"_id}), {.retry_in = 0ms});
 
   EXPECT_EQ(mail().state_of("a"_id), JobState::ready);
 }
 
 TEST_P(EngineFail, RetryInIsKeptForAHundredYears) {
+  NEEDS(has_leases);
   mail().fail(put_and_claim({.id = "a"_id}), {.retry_in = Limits::delay});
 
   EXPECT_EQ(mail().info("a"_id).due_at, clock().now() + Limits::delay);
 }
 
 TEST_P(EngineFail, RetryInGivesNoAttemptMoreThanTheLast) {
+  NEEDS(has_leases);
   EXPECT_EQ(mail().fail(put_and_claim({.max_attempts = 1}), {.retry_in = 1s}), dead);
 }
 
 TEST_P(EngineFail, OnlyTheLastErrorIsKeptAndOfALongOneItsBegin) {
+  NEEDS(has_leases);
   mail().put({.id = "a"_id, .backoff = {.base = 0ms}});
   mail().fail(mail().claim_one(), {.error = "first"});
 
@@ -172,6 +189,7 @@ TEST_P(EngineFail, OnlyTheLastErrorIsKeptAndOfALongOneItsBegin) {
 }
 
 TEST_P(EngineFail, AnErrorIsBytes) {
+  NEEDS(has_leases);
   const std::string error("\xFF\x00\r\n \xED\xA0\x80", 8);
 
   mail().fail(put_and_claim({.id = "a"_id}), {.error = error});
@@ -180,6 +198,7 @@ TEST_P(EngineFail, AnErrorIsBytes) {
 }
 
 TEST_P(EngineFail, ABatchAnswersEachRowInOrder) {
+  NEEDS(has_leases);
   const ActiveJob retried = put_and_claim({.id = "retried"_id});
   const ActiveJob last = put_and_claim({.id = "last"_id, .max_attempts = 1});
   const ActiveJob given_up = put_and_claim({.id = "given-up"_id});
@@ -200,6 +219,7 @@ TEST_P(EngineFail, ABatchAnswersEachRowInOrder) {
 }
 
 TEST_P(EngineFail, AFailureOfPartOfAClaimLeavesTheOthersUnderTheirLease) {
+  NEEDS(has_leases);
   mail().put_all({{.id = "a"_id}, {.id = "b"_id}});
   const auto jobs = mail().claim_many();
 

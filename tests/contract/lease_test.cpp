@@ -20,6 +20,7 @@ class EngineLease : public EngineContract {
 INSTANTIATE_TEST_SUITE_P(Engines, EngineLease, every_engine(), kind_name);
 
 TEST_P(EngineLease, AnAckedJobLeavesTheQueue) {
+  NEEDS(has_leases);
   const ActiveJob job = put_and_claim({.id = "a"_id});
 
   EXPECT_EQ(mail().ack(job), acked);
@@ -30,6 +31,7 @@ TEST_P(EngineLease, AnAckedJobLeavesTheQueue) {
 }
 
 TEST_P(EngineLease, ASecondAckChangesNothing) {
+  NEEDS(has_leases);
   const ActiveJob job = put_and_claim({});
   mail().ack(job);
 
@@ -38,6 +40,7 @@ TEST_P(EngineLease, ASecondAckChangesNothing) {
 }
 
 TEST_P(EngineLease, AnUnknownTokenChangesNothing) {
+  NEEDS(has_leases);
   put_and_claim({.id = "a"_id}, 10s);
 
   EXPECT_THAT(try_all({"a"_id, LeaseToken("unknown")}), all_lost());
@@ -49,6 +52,7 @@ TEST_P(EngineLease, AnUnknownTokenChangesNothing) {
 }
 
 TEST_P(EngineLease, ATokenIsNoProofForAJobOfAnotherClaim) {
+  NEEDS(has_leases);
   const ActiveJob first = put_and_claim({.id = "a"_id}, 10s);
   const ActiveJob second = put_and_claim({.id = "b"_id}, 10s);
 
@@ -59,6 +63,7 @@ TEST_P(EngineLease, ATokenIsNoProofForAJobOfAnotherClaim) {
 }
 
 TEST_P(EngineLease, ATokenIsNoProofForAJobThatWaits) {
+  NEEDS(has_leases);
   mail().put({.delay = 1s, .id = "b"_id});
   const ActiveJob job = put_and_claim({.id = "a"_id});
 
@@ -68,6 +73,7 @@ TEST_P(EngineLease, ATokenIsNoProofForAJobThatWaits) {
 }
 
 TEST_P(EngineLease, AckWithAnExpiredLeaseIsRefusedAndChangesNothing) {
+  NEEDS(has_leases);
   const ActiveJob job = put_and_claim({}, 10s);
   clock().advance(11s);
   mail().recover();
@@ -77,6 +83,7 @@ TEST_P(EngineLease, AckWithAnExpiredLeaseIsRefusedAndChangesNothing) {
 }
 
 TEST_P(EngineLease, AnAckBehindTheLeaseEndCountsWhileNobodyHasTakenTheJobBack) {
+  NEEDS(has_leases);
   const ActiveJob job = put_and_claim({}, 10s);
   clock().advance(1h);
 
@@ -85,6 +92,7 @@ TEST_P(EngineLease, AnAckBehindTheLeaseEndCountsWhileNobodyHasTakenTheJobBack) {
 }
 
 TEST_P(EngineLease, B08_AStalledWorkerCannotEndAJobThatWasGivenToAnotherOne) {
+  NEEDS(has_leases);
   mail().put({.id = "a"_id});
   const ActiveJob stalled = mail().claim_one(2s);
   clock().advance(3s);
@@ -98,6 +106,7 @@ TEST_P(EngineLease, B08_AStalledWorkerCannotEndAJobThatWasGivenToAnotherOne) {
 }
 
 TEST_P(EngineLease, AJobThatCameBackIsNotThatOfTheOldTokenEither) {
+  NEEDS(has_leases);
   const ActiveJob job = put_and_claim({.id = "a"_id});
   mail().release(job);
 
@@ -106,6 +115,7 @@ TEST_P(EngineLease, AJobThatCameBackIsNotThatOfTheOldTokenEither) {
 }
 
 TEST_P(EngineLease, AnAckOfPartOfAClaimLeavesTheOthersUnderTheirLease) {
+  NEEDS(has_leases);
   mail().put_all({{.id = "a"_id}, {.id = "b"_id}, {.id = "c"_id}});
   const auto jobs = mail().claim_many(3, 10s);
 
@@ -117,6 +127,7 @@ TEST_P(EngineLease, AnAckOfPartOfAClaimLeavesTheOthersUnderTheirLease) {
 }
 
 TEST_P(EngineLease, TheLastAckEndsTheLease) {
+  NEEDS(has_leases);
   mail().put_all({{}, {}});
   const auto jobs = mail().claim_many(2, 10s);
 
@@ -127,6 +138,7 @@ TEST_P(EngineLease, TheLastAckEndsTheLease) {
 }
 
 TEST_P(EngineLease, AClaimCanBeAckedInAnotherOrder) {
+  NEEDS(has_leases);
   mail().put_all({{}, {}, {}});
   const auto jobs = mail().claim_many();
 
@@ -135,6 +147,7 @@ TEST_P(EngineLease, AClaimCanBeAckedInAnotherOrder) {
 }
 
 TEST_P(EngineLease, ABatchAnswersEachRowInOrder) {
+  NEEDS(has_leases);
   mail().put_all({{}, {}, {}});
   const ActiveJob first = mail().claim_one();
   const auto others = mail().claim_many();
@@ -148,6 +161,7 @@ TEST_P(EngineLease, ABatchAnswersEachRowInOrder) {
 }
 
 TEST_P(EngineLease, AnAckForgetsWhatWentWrongBefore) {
+  NEEDS(has_leases);
   put_and_claim({.id = "a"_id}, 10s);
   clock().advance(10s);
   mail().ack(mail().claim_one());
@@ -159,6 +173,7 @@ TEST_P(EngineLease, AnAckForgetsWhatWentWrongBefore) {
 }
 
 TEST_P(EngineLease, AReleasedJobIsReadyAtOnceAndNoAttemptIsCharged) {
+  NEEDS(has_leases);
   const ActiveJob job = put_and_claim({.id = "a"_id});
   clock().advance(5s);
 
@@ -171,6 +186,7 @@ TEST_P(EngineLease, AReleasedJobIsReadyAtOnceAndNoAttemptIsCharged) {
 }
 
 TEST_P(EngineLease, AReleaseOfPartOfAClaimLeavesTheOthersUnderTheirLease) {
+  NEEDS(has_leases);
   mail().put_all({{.id = "a"_id}, {.id = "b"_id}});
   const auto jobs = mail().claim_many();
 
@@ -183,6 +199,7 @@ TEST_P(EngineLease, AReleaseOfPartOfAClaimLeavesTheOthersUnderTheirLease) {
 }
 
 TEST_P(EngineLease, AnExtendedLeaseEndsSoLongAfterTheExtension) {
+  NEEDS(has_leases);
   const ActiveJob job = put_and_claim({}, 10s);
   clock().advance(9s);
 
@@ -195,6 +212,7 @@ TEST_P(EngineLease, AnExtendedLeaseEndsSoLongAfterTheExtension) {
 }
 
 TEST_P(EngineLease, AnExtensionNeverShortensALease) {
+  NEEDS(has_leases);
   const ActiveJob job = put_and_claim({}, 30s);
 
   EXPECT_EQ(mail().extend(job, 1s), extended);
@@ -205,6 +223,7 @@ TEST_P(EngineLease, AnExtensionNeverShortensALease) {
 }
 
 TEST_P(EngineLease, AnExtensionHoldsForTheWholeClaim) {
+  NEEDS(has_leases);
   mail().put_all({{}, {}});
   const auto jobs = mail().claim_many(2, 10s);
 
@@ -216,6 +235,7 @@ TEST_P(EngineLease, AnExtensionHoldsForTheWholeClaim) {
 }
 
 TEST_P(EngineLease, AnExtensionIsNotForJobsOfThatClaimWithALengthOfTheirOwn) {
+  NEEDS(has_lease_lengths);
   mail().put_all({{.id = "a"_id}, {.id = "b"_id, .lease = 5s}});
   const auto jobs = mail().claim_many(2, 10s);
 
@@ -226,6 +246,7 @@ TEST_P(EngineLease, AnExtensionIsNotForJobsOfThatClaimWithALengthOfTheirOwn) {
 }
 
 TEST_P(EngineLease, ExtensionsInABatchAreAnsweredInOrder) {
+  NEEDS(has_leases);
   mail().put_all({{}, {}});
   const ActiveJob first = mail().claim_one(10s);
   const ActiveJob second = mail().claim_one(10s);

@@ -24,6 +24,7 @@ class EngineLimits : public EngineContract {
 INSTANTIATE_TEST_SUITE_P(Engines, EngineLimits, every_engine(), kind_name);
 
 TEST_P(EngineLimits, AreThoseOfTheDocumentationUntilTheyAreSet) {
+  NEEDS(has_retention);
   EXPECT_EQ(mail().limits(), QueueLimits{});
   const QueueLimits others{.length = 7,
                            .dead_count = 1,
@@ -56,6 +57,7 @@ TEST_P(EngineLimits, BeyondTheLengthPutsAreRefusedAndSayWhy) {
 }
 
 TEST_P(EngineLimits, B55_DeadLettersBeyondTheirCountAreDroppedOldestFirstAndCounted) {
+  NEEDS(has_leases);
   mail().set_limits({.dead_count = 3});
   for (const std::string id : {"a", "b", "c", "d", "e"}) kill(id);
 
@@ -66,6 +68,7 @@ TEST_P(EngineLimits, B55_DeadLettersBeyondTheirCountAreDroppedOldestFirstAndCoun
 }
 
 TEST_P(EngineLimits, B55_WithRefuseNothingIsLostAndTheQueueSaysWhyItStands) {
+  NEEDS(has_leases);
   mail().set_limits({.dead_count = 2, .dead_at_limit = AtLimit::refuse});
   for (const std::string id : {"a", "b"}) kill(id);
   mail().put({.id = "waits"_id});
@@ -81,6 +84,7 @@ TEST_P(EngineLimits, B55_WithRefuseNothingIsLostAndTheQueueSaysWhyItStands) {
 }
 
 TEST_P(EngineLimits, B56_DeadLettersBeyondTheirBytesAreDropped) {
+  NEEDS(has_leases);
   mail().set_limits({.dead_bytes = 10'000});
   for (const std::string id : {"a", "b", "c", "d"}) kill(id, std::string(3'000, 'x'));
 
@@ -89,6 +93,7 @@ TEST_P(EngineLimits, B56_DeadLettersBeyondTheirBytesAreDropped) {
 }
 
 TEST_P(EngineLimits, B56_AReplayedJobRunsOnceMoreWithFreshAttemptsAndItsBytesAreFree) {
+  NEEDS(has_leases);
   mail().set_limits({.dead_bytes = 10'000});
   for (const std::string id : {"a", "b", "c"}) kill(id, std::string(3'000, 'x'));
   mail().replay({"a"_id, "b"_id, "c"_id});
@@ -103,6 +108,7 @@ TEST_P(EngineLimits, B56_AReplayedJobRunsOnceMoreWithFreshAttemptsAndItsBytesAre
 }
 
 TEST_P(EngineLimits, DeadLettersOfAgeAreDroppedWithoutANewOne) {
+  NEEDS(has_leases);
   mail().set_limits({.dead_age = 1h});
   kill("old");
   clock().advance(59min);
@@ -115,12 +121,14 @@ TEST_P(EngineLimits, DeadLettersOfAgeAreDroppedWithoutANewOne) {
 }
 
 TEST_P(EngineLimits, DoneJobsAreNotKeptUntilAsked) {
+  NEEDS(has_leases);
   put_and_ack("a");
   EXPECT_FALSE(mail().find("a"_id));
   EXPECT_THAT(mail().list(JobState::done).jobs, IsEmpty());
 }
 
 TEST_P(EngineLimits, DoneJobsAreKeptWithTheirResultForTheirAge) {
+  NEEDS(has_retention);
   mail().set_limits({.done_age = 1h});
   const SystemTime done_at = clock().now();
   put_and_ack("a", "payload", std::string("\0\xFF result", 9));
@@ -145,6 +153,7 @@ TEST_P(EngineLimits, DoneJobsAreKeptWithTheirResultForTheirAge) {
 }
 
 TEST_P(EngineLimits, B37_DoneJobsAreBoundedByCountAndByBytes) {
+  NEEDS(has_retention);
   mail().set_limits({.done_age = 1h, .done_count = 3, .done_bytes = 10'000});
   for (const std::string id : {"a", "b", "c", "d"}) put_and_ack(id);
   EXPECT_THAT(ids_of(mail().list(JobState::done).jobs), ElementsAre("d"_id, "c"_id, "b"_id));
@@ -155,6 +164,7 @@ TEST_P(EngineLimits, B37_DoneJobsAreBoundedByCountAndByBytes) {
 }
 
 TEST_P(EngineLimits, DoneJobsGoWhenTheQueueKeepsNoneAnyMore) {
+  NEEDS(has_retention);
   mail().set_limits({.done_age = 1h});
   put_and_ack("a");
   mail().set_limits({});

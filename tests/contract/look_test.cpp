@@ -44,6 +44,7 @@ class EngineLook : public EngineContract {
 INSTANTIATE_TEST_SUITE_P(Engines, EngineLook, every_engine(), kind_name);
 
 TEST_P(EngineLook, FindTellsTheStateOfEachJob) {
+  NEEDS(has_leases);
   put_and_kill({.id = "dead"_id});
   put_and_claim({.id = "active"_id});
   mail().put({.id = "ready"_id});
@@ -61,6 +62,7 @@ TEST_P(EngineLook, FindTellsTheStateOfEachJob) {
 }
 
 TEST_P(EngineLook, AScheduledJobIsReadyAtItsDueTimeByTheClockAlone) {
+  NEEDS(has_ids);
   mail().put({.delay = 1s, .id = "a"_id});
 
   clock().advance(999ms);
@@ -70,6 +72,7 @@ TEST_P(EngineLook, AScheduledJobIsReadyAtItsDueTimeByTheClockAlone) {
 }
 
 TEST_P(EngineLook, EachStateIsListedByItself) {
+  NEEDS(has_leases);
   put_and_kill({.id = "dead"_id});
   put_and_claim({.id = "active"_id});
   mail().put({.id = "ready"_id});
@@ -82,6 +85,7 @@ TEST_P(EngineLook, EachStateIsListedByItself) {
 }
 
 TEST_P(EngineLook, AnEmptyListHasNoNextPage) {
+  NEEDS(has_ids);
   for (const JobState state :
        {JobState::scheduled, JobState::ready, JobState::active, JobState::dead, JobState::done}) {
     const JobPage page = mail().list(state);
@@ -103,6 +107,7 @@ TEST_P(EngineLook, ACursorOfAnotherFormIsRefused) {
 }
 
 TEST_P(EngineLook, PagesOf600ScheduledJobsShowEachOnceByDueTime) {
+  NEEDS(has_ids);
   const auto expected = put_600(1h);
 
   EXPECT_EQ(ids_of(all_of(JobState::scheduled, 7)), expected);
@@ -111,6 +116,7 @@ TEST_P(EngineLook, PagesOf600ScheduledJobsShowEachOnceByDueTime) {
 }
 
 TEST_P(EngineLook, PagesOf600ReadyJobsShowEachOnceByDueTime) {
+  NEEDS(has_ids);
   const auto expected = put_600(0ms);
   mail().put({.delay = 1h});
   clock().advance(2ms);
@@ -120,6 +126,7 @@ TEST_P(EngineLook, PagesOf600ReadyJobsShowEachOnceByDueTime) {
 }
 
 TEST_P(EngineLook, PagesOf600ActiveJobsShowEachOnceByLeaseEnd) {
+  NEEDS(has_leases);
   const auto ids = put_600(0ms);
   clock().advance(2ms);
   mail().claim_many(100, 30s);
@@ -133,6 +140,7 @@ TEST_P(EngineLook, PagesOf600ActiveJobsShowEachOnceByLeaseEnd) {
 }
 
 TEST_P(EngineLook, PagesOf600DeadJobsShowEachOnceLatestFirst) {
+  NEEDS(has_leases);
   const auto ids = put_600(0ms);
   clock().advance(2ms);
   for (int piece = 0; piece < 3; ++piece) {
@@ -153,6 +161,7 @@ TEST_P(EngineLook, PagesOf600DeadJobsShowEachOnceLatestFirst) {
 }
 
 TEST_P(EngineLook, APageGoesOnBehindAJobThatHasLeft) {
+  NEEDS(has_ids);
   mail().put_all({{.delay = 1s, .id = "a"_id},
                   {.delay = 2s, .id = "b"_id},
                   {.delay = 3s, .id = "c"_id},
@@ -167,6 +176,7 @@ TEST_P(EngineLook, APageGoesOnBehindAJobThatHasLeft) {
 }
 
 TEST_P(EngineLook, APageEndsBehindOneMebibyteOfPayloads) {
+  NEEDS(has_ids);
   for (int i = 0; i < 3; ++i) mail().put({.payload = std::string(600UL * 1024, 'x')});
 
   const JobPage page = mail().list(JobState::ready);
@@ -191,6 +201,7 @@ TEST_P(EngineLook, StatsNameTheFirstDueTime) {
 }
 
 TEST_P(EngineLook, StatsAddUpAfterEverything) {
+  NEEDS(has_leases);
   mail().put_all(std::vector<NewJob>(10));
   const auto jobs = mail().claim_many(8, 10s);
   mail().ack({held_of(jobs)[0], held_of(jobs)[1]});

@@ -13,6 +13,7 @@ class EngineOrder : public EngineContract {};
 INSTANTIATE_TEST_SUITE_P(Engines, EngineOrder, every_engine(), kind_name);
 
 TEST_P(EngineOrder, B20_TenThousandJobsOfOneMillisecondComeInTheOrderOfTheirIds) {
+  NEEDS(has_leases);
   constexpr std::size_t kJobs = 10'000;
   const SystemTime instant = clock().now() + 10s;
   std::vector<JobId> ids;

@@ -49,6 +49,7 @@ TEST_P(EnginePause, PausingAndResumingTwiceIsAsOnce) {
 }
 
 TEST_P(EnginePause, AllButClaimsGoesOnInAPausedQueue) {
+  NEEDS(has_leases);
   mail().put_all({{}, {}, {}, {}});
   const auto jobs = mail().claim_many(4, 10s);
   mail().pause();
@@ -64,6 +65,7 @@ TEST_P(EnginePause, AllButClaimsGoesOnInAPausedQueue) {
 }
 
 TEST_P(EnginePause, AClaimOfAPausedQueueStillTakesBackExpiredLeases) {
+  NEEDS(has_leases);
   put_and_claim({.id = "a"_id}, 10s);
   mail().pause();
   clock().advance(10s);
@@ -74,6 +76,7 @@ TEST_P(EnginePause, AClaimOfAPausedQueueStillTakesBackExpiredLeases) {
 }
 
 TEST_P(EnginePause, ARepeatedClaimIsAnsweredInAPausedQueue) {
+  NEEDS(has_leases);
   mail().put({.id = "a"_id});
   const ClaimRequest request{.token = LeaseToken("mine")};
   mail().claim(request);
@@ -108,6 +111,7 @@ std::string counts_of(const QueueStats& stats) {
 }
 
 TEST_P(EnginePause, B65_PauseRetryAndResumeFitTogether) {
+  NEEDS(has_leases);
   for (int i = 0; i < 5; ++i) put_and_kill({});
   put_and_claim({}, 4s);
   mail().put_all(std::vector<NewJob>(15));

@@ -34,6 +34,7 @@ TEST_P(EnginePayload, B19_BytesComeOutAsTheyWentIn) {
 }
 
 TEST_P(EnginePayload, B19_BytesSurviveRetryDeathAndReplay) {
+  NEEDS(has_leases);
   for (const std::string& payload : payloads()) {
     const JobId id = mail().put({.payload = payload, .delay = 1s, .max_attempts = 2}).id;
     clock().advance(1s);
@@ -52,6 +53,7 @@ TEST_P(EnginePayload, B19_BytesSurviveRetryDeathAndReplay) {
 }
 
 TEST_P(EnginePayload, BytesOfAnEditComeOutAsTheyWentIn) {
+  NEEDS(has_changes);
   mail().put({.type = "t", .id = "a"_id, .max_attempts = 3});
   for (const std::string& payload : payloads()) {
     mail().edit("a"_id, payload);
@@ -70,6 +72,7 @@ TEST_P(EnginePayload, ATypeOfEveryLengthComesOutAsItWentIn) {
 }
 
 TEST_P(EnginePayload, IdsAreTakenAsTheyAre) {
+  NEEDS(has_leases);
   for (const std::string& text : {std::string("1e3"), std::string("-0"), std::string("{}%*?[a]\\"),
                                   std::string("columns"), std::string(Limits::id, 'x')}) {
     const ActiveJob job = put_and_claim({.id = JobId(text)});

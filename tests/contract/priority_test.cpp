@@ -11,6 +11,7 @@ class EnginePriority : public EngineContract {};
 INSTANTIATE_TEST_SUITE_P(Engines, EnginePriority, every_engine(), kind_name);
 
 TEST_P(EnginePriority, OfWhatIsDueTheHighestPriorityGoesFirstThenTheLongestOverdue) {
+  NEEDS(has_priorities);
   mail().put({.id = "plain-1"_id});
   clock().advance(1ms);
   mail().put({.id = "plain-2"_id});
@@ -25,6 +26,7 @@ TEST_P(EnginePriority, OfWhatIsDueTheHighestPriorityGoesFirstThenTheLongestOverd
 }
 
 TEST_P(EnginePriority, PriorityMakesNothingEarly) {
+  NEEDS(has_priorities);
   mail().put({.delay = 1s, .id = "urgent"_id, .priority = 9});
   mail().put({.id = "plain"_id});
 
@@ -36,6 +38,7 @@ TEST_P(EnginePriority, PriorityMakesNothingEarly) {
 }
 
 TEST_P(EnginePriority, TheNextDueTimeIsTheFirstOfAllPriorities) {
+  NEEDS(has_priorities);
   mail().put({.delay = 3s, .id = "a"_id, .priority = 9});
   mail().put({.delay = 2s, .id = "b"_id, .priority = 0});
   mail().put({.delay = 1s, .id = "c"_id, .priority = 4});
@@ -46,6 +49,7 @@ TEST_P(EnginePriority, TheNextDueTimeIsTheFirstOfAllPriorities) {
 
 // A job is as urgent as before, whichever way it comes back.
 TEST_P(EnginePriority, EveryWayBackKeepsThePriority) {
+  NEEDS(has_priorities);
   const auto is_first = [&](const JobId& id) {
     mail().put({.due_at = clock().now() - 1h, .id = "rival"_id});
     const auto jobs = mail().claim_many(1, 10s);
@@ -74,6 +78,7 @@ TEST_P(EnginePriority, EveryWayBackKeepsThePriority) {
 }
 
 TEST_P(EnginePriority, B47_AStreamOfNewJobsDoesNotHoldBackTheOverdueOnes) {
+  NEEDS(has_leases);
   for (int i = 0; i < 4; ++i) mail().put_all(std::vector<NewJob>(250));
   const JobId oldest = mail().list(JobState::ready, {.most = 1}).jobs.at(0).id;
   clock().advance(1h);
@@ -91,6 +96,7 @@ TEST_P(EnginePriority, B47_AStreamOfNewJobsDoesNotHoldBackTheOverdueOnes) {
 }
 
 TEST_P(EnginePriority, ListsShowTheHighestPriorityFirstInPages) {
+  NEEDS(has_priorities);
   for (const std::uint32_t priority : {0U, 4U, 9U}) {
     for (int i = 0; i < 3; ++i) {
       const std::string name = std::to_string(priority) + "-" + std::to_string(i);

@@ -22,6 +22,7 @@ class EnginePut : public EngineContract {
 INSTANTIATE_TEST_SUITE_P(Engines, EnginePut, every_engine(), kind_name);
 
 TEST_P(EnginePut, AJobWithoutADelayIsReadyAtOnce) {
+  NEEDS(has_ids);
   const PutResult result = mail().put({.type = "welcome", .id = "a"_id});
 
   EXPECT_EQ(result.id, "a"_id);
@@ -31,6 +32,7 @@ TEST_P(EnginePut, AJobWithoutADelayIsReadyAtOnce) {
 }
 
 TEST_P(EnginePut, ADelayIsAddedToTheMillisecondOfThePut) {
+  NEEDS(has_ids);
   clock().advance(1'234'567us);
 
   const PutResult result = mail().put({.delay = 10s, .id = "a"_id});
@@ -42,6 +44,7 @@ TEST_P(EnginePut, ADelayIsAddedToTheMillisecondOfThePut) {
 }
 
 TEST_P(EnginePut, B16_LongDelaysAreKeptExactlyAndDoNotFire) {
+  NEEDS(has_ids);
   const SystemTime put_at = clock().now();
   const std::vector<std::int64_t> delays{2'147'483'647,      2'147'483'648,  4'294'967'295,
                                          4'294'967'296,      31'536'000'000, 3'153'600'000'000,
@@ -60,6 +63,7 @@ TEST_P(EnginePut, B16_LongDelaysAreKeptExactlyAndDoNotFire) {
 }
 
 TEST_P(EnginePut, B19_DueTimesKeepTheirMillisecondToTheYear9999) {
+  NEEDS(has_ids);
   for (const Milliseconds before_the_end : {0ms, 1ms, 12'345'678'901ms}) {
     const SystemTime due_at = Limits::last_due_at - before_the_end;
 
@@ -79,6 +83,7 @@ TEST_P(EnginePut, B17_ADueTimeInThePastIsReadyAndComesBeforeLaterOnes) {
 }
 
 TEST_P(EnginePut, ADueTimeBeyondTheYear9999IsRefusedAndNothingIsStored) {
+  NEEDS(has_ids);
   const PutResult result = mail().put({.due_at = Limits::last_due_at + 1ms, .id = "a"_id});
 
   EXPECT_EQ(result.outcome, refused);
@@ -88,6 +93,7 @@ TEST_P(EnginePut, ADueTimeBeyondTheYear9999IsRefusedAndNothingIsStored) {
 }
 
 TEST_P(EnginePut, EveryFieldOfAJobIsKept) {
+  NEEDS(has_ids);
   const NewJob job{
       .type = "welcome",
       .payload = "bytes",
@@ -116,6 +122,7 @@ TEST_P(EnginePut, EveryFieldOfAJobIsKept) {
 }
 
 TEST_P(EnginePut, AJobThatBringsNoPolicyHasTheDefaultsOfNewJob) {
+  NEEDS(has_ids);
   const NewJob defaults{};
 
   mail().put({.id = "a"_id});
@@ -128,6 +135,7 @@ TEST_P(EnginePut, AJobThatBringsNoPolicyHasTheDefaultsOfNewJob) {
 }
 
 TEST_P(EnginePut, AWaitingJobOfThisIdStaysAsItWas) {
+  NEEDS(has_ids);
   const auto due_at = mail().put({.payload = "first", .delay = 10s, .id = "a"_id}).due_at;
 
   const PutResult again = mail().put({.payload = "second", .delay = 1s, .id = "a"_id});
@@ -140,6 +148,7 @@ TEST_P(EnginePut, AWaitingJobOfThisIdStaysAsItWas) {
 }
 
 TEST_P(EnginePut, AnActiveJobOfThisIdStaysActive) {
+  NEEDS(has_leases);
   const ActiveJob job = put_and_claim({.id = "a"_id});
 
   const PutResult again = mail().put({.id = "a"_id});
@@ -151,6 +160,7 @@ TEST_P(EnginePut, AnActiveJobOfThisIdStaysActive) {
 }
 
 TEST_P(EnginePut, ADeadJobOfThisIdStaysDead) {
+  NEEDS(has_leases);
   put_and_kill({.id = "a"_id});
 
   const PutResult again = mail().put({.id = "a"_id});
@@ -161,6 +171,7 @@ TEST_P(EnginePut, ADeadJobOfThisIdStaysDead) {
 }
 
 TEST_P(EnginePut, AnIdIsFreeAgainAfterItsJobHasLeft) {
+  NEEDS(has_leases);
   mail().ack(put_and_claim({.id = "acked"_id}));
   mail().put({.id = "cancelled"_id});
   mail().cancel("cancelled"_id);
@@ -175,6 +186,7 @@ TEST_P(EnginePut, AnIdIsFreeAgainAfterItsJobHasLeft) {
 }
 
 TEST_P(EnginePut, B44_ABatchAnswersEachRowInOrder) {
+  NEEDS(has_leases);
   const auto before = mail().put({.delay = 7s, .id = "old"_id});
   put_and_claim({.id = "active"_id});
 
@@ -210,6 +222,7 @@ TEST_P(EnginePut, B44_ARepeatedBatchCreatesNoDoubles) {
 }
 
 TEST_P(EnginePut, TheSameIdTwiceInABatchIsOneJobAndTheFirstCounts) {
+  NEEDS(has_ids);
   const auto results = mail().put_all({{.payload = "first", .delay = 2s, .id = "a"_id},
                                        {.payload = "second", .delay = 1s, .id = "a"_id}});
 
@@ -220,6 +233,7 @@ TEST_P(EnginePut, TheSameIdTwiceInABatchIsOneJobAndTheFirstCounts) {
 }
 
 TEST_P(EnginePut, TheSameIdTwiceInABatchShowsTheDueTimeOfTheJobThatWasThere) {
+  NEEDS(has_leases);
   const auto there = mail().put({.delay = 7s, .id = "waiting"_id});
   put_and_claim({.id = "active"_id});
 
@@ -236,6 +250,7 @@ TEST_P(EnginePut, TheSameIdTwiceInABatchShowsTheDueTimeOfTheJobThatWasThere) {
 }
 
 TEST_P(EnginePut, AWrongRowDoesNotTakeTheIdFromTheNextOne) {
+  NEEDS(has_ids);
   const auto results = mail().put_all(
       {{.due_at = Limits::last_due_at + 1ms, .id = "a"_id}, {.delay = 1s, .id = "a"_id}});
 
@@ -252,6 +267,7 @@ TEST_P(EnginePut, AllOrNothingStoresAllOfANewBatch) {
 }
 
 TEST_P(EnginePut, B44_AllOrNothingStoresNothingBesideAJobThatExists) {
+  NEEDS(has_ids);
   const auto there = mail().put({.delay = 9s, .id = "old"_id});
 
   const auto results =
@@ -275,6 +291,7 @@ TEST_P(EnginePut, B44_AllOrNothingStoresNothingBesideAWrongRow) {
 }
 
 TEST_P(EnginePut, AllOrNothingStoresNothingOfABatchWithTheSameIdTwice) {
+  NEEDS(has_ids);
   const auto results = mail().put_all({{.delay = 1s, .id = "a"_id}, {.delay = 2s, .id = "a"_id}},
                                       PutMode::all_or_nothing);
 
@@ -284,6 +301,7 @@ TEST_P(EnginePut, AllOrNothingStoresNothingOfABatchWithTheSameIdTwice) {
 }
 
 TEST_P(EnginePut, QueuesDoNotSeeEachOthersJobs) {
+  NEEDS(has_ids);
   mail().put({.payload = "letter", .id = "a"_id});
 
   EXPECT_EQ(sms().put({.payload = "text", .id = "a"_id}).outcome, created);

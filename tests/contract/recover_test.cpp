@@ -23,6 +23,7 @@ class EngineRecover : public EngineContract {
 INSTANTIATE_TEST_SUITE_P(Engines, EngineRecover, every_engine(), kind_name);
 
 TEST_P(EngineRecover, B02_JobsOfAKilledWorkerCanBeClaimedAgainAtTheirLeaseEnd) {
+  NEEDS(has_leases);
   mail().put_all(std::vector<NewJob>(10));
   const auto jobs = mail().claim_many(10, 5s);
 
@@ -43,6 +44,7 @@ TEST_P(EngineRecover, B02_JobsOfAKilledWorkerCanBeClaimedAgainAtTheirLeaseEnd) {
 }
 
 TEST_P(EngineRecover, AJobThatCameBackIsReadySinceTheEndOfItsLease) {
+  NEEDS(has_leases);
   put_and_claim({.id = "back"_id}, 10s);
   const SystemTime lease_end = clock().now() + 10s;
   mail().put({.due_at = lease_end - 1ms, .id = "before"_id});
@@ -57,6 +59,7 @@ TEST_P(EngineRecover, AJobThatCameBackIsReadySinceTheEndOfItsLease) {
 }
 
 TEST_P(EngineRecover, B52_JobsThatOneMoreLostLeaseWouldQuarantineRunOneAtATime) {
+  NEEDS(isolates_suspects);
   for (const JobId& id : {"first"_id, "second"_id, "third"_id}) mail().put({.id = id});
   for (int lost = 0; lost < 2; ++lost) {
     ASSERT_THAT(mail().claim_many(10, 10s), SizeIs(3));
@@ -81,12 +84,14 @@ TEST_P(EngineRecover, B52_JobsThatOneMoreLostLeaseWouldQuarantineRunOneAtATime) 
 }
 
 TEST_P(EngineRecover, NothingToTakeBackIsZero) {
+  NEEDS(has_leases);
   EXPECT_EQ(mail().recover(), 0U);
   put_and_claim({}, 10s);
   EXPECT_EQ(mail().recover(), 0U);
 }
 
 TEST_P(EngineRecover, AboutAPieceOfJobsComesBackAtOnce) {
+  NEEDS(has_leases);
   for (int claim = 0; claim < 6; ++claim) {
     mail().put_all(std::vector<NewJob>(100));
     mail().claim_many(100, 10s);
@@ -100,6 +105,7 @@ TEST_P(EngineRecover, AboutAPieceOfJobsComesBackAtOnce) {
 }
 
 TEST_P(EngineRecover, AClaimTakesBackNoMoreThanAboutAPiece) {
+  NEEDS(has_leases);
   for (int claim = 0; claim < 3; ++claim) {
     mail().put_all(std::vector<NewJob>(250));
     mail().claim_many(250, 10s);
@@ -114,6 +120,7 @@ TEST_P(EngineRecover, AClaimTakesBackNoMoreThanAboutAPiece) {
 }
 
 TEST_P(EngineRecover, B52_TheThirdLostLeaseQuarantines) {
+  NEEDS(has_leases);
   mail().put({.payload = "poison", .id = "a"_id});
 
   lose_leases(2);
@@ -132,6 +139,7 @@ TEST_P(EngineRecover, B52_TheThirdLostLeaseQuarantines) {
 }
 
 TEST_P(EngineRecover, B52_APoisonJobDoesNotStopTheOthers) {
+  NEEDS(has_leases);
   mail().put({.id = "poison"_id});
   mail().put_all(std::vector<NewJob>(20, NewJob{.delay = 1ms}));
   clock().advance(1ms);
@@ -154,6 +162,7 @@ TEST_P(EngineRecover, B52_APoisonJobDoesNotStopTheOthers) {
 }
 
 TEST_P(EngineRecover, FailuresDoNotCountAsLostLeases) {
+  NEEDS(has_leases);
   mail().put({.id = "a"_id, .backoff = {.base = 0ms, .jitter = 0}});
   lose_leases(2);
   for (int i = 0; i < 5; ++i) mail().fail(mail().claim_one(), {.error = "broken"});
@@ -167,6 +176,7 @@ TEST_P(EngineRecover, FailuresDoNotCountAsLostLeases) {
 }
 
 TEST_P(EngineRecover, LostLeasesDoNotCountAsFailures) {
+  NEEDS(has_leases);
   mail().put({.id = "a"_id, .max_attempts = 2, .backoff = {.base = 0ms, .jitter = 0}});
   lose_leases(2);
 
@@ -177,6 +187,7 @@ TEST_P(EngineRecover, LostLeasesDoNotCountAsFailures) {
 }
 
 TEST_P(EngineRecover, ALostLeaseBehindAFailureKeepsTheErrorOfTheFailure) {
+  NEEDS(has_leases);
   mail().put({.id = "a"_id, .backoff = {.base = 0ms, .jitter = 0}});
   mail().fail(mail().claim_one(), {.error = "broken"});
 

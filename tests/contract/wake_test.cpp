@@ -53,6 +53,7 @@ TEST_P(EngineWake, WhoBeginsToWaitIsToldToClaimOnce) {
 }
 
 TEST_P(EngineWake, TheFirstToFindNothingIsTheKeeper) {
+  NEEDS(has_keeper);
   const auto watch = engine().watch("mail", ear_.listener());
   ASSERT_TRUE(ear_.hears({}));
 
@@ -70,6 +71,7 @@ TEST_P(EngineWake, AClaimWithoutAWaiterParksNobody) {
 }
 
 TEST_P(EngineWake, TheKeeperHearsOfAJobThatIsDueBeforeAllOthers) {
+  NEEDS(has_keeper);
   const auto watch = engine().watch("mail", ear_.listener());
   ASSERT_TRUE(ear_.hears({}));
   mail().put({.delay = 10min});
@@ -83,6 +85,7 @@ TEST_P(EngineWake, TheKeeperHearsOfAJobThatIsDueBeforeAllOthers) {
 }
 
 TEST_P(EngineWake, TheTimeThatAKeeperHearsIsInMicroseconds) {
+  NEEDS(has_keeper);
   const auto watch = engine().watch("mail", ear_.listener());
   ASSERT_TRUE(ear_.hears({}));
   ASSERT_TRUE(claim_as(*watch).is_keeper);
@@ -94,6 +97,7 @@ TEST_P(EngineWake, TheTimeThatAKeeperHearsIsInMicroseconds) {
 }
 
 TEST_P(EngineWake, TheKeeperHearsOfJobsThatComeBack) {
+  NEEDS(has_leases);
   const auto watch = engine().watch("mail", ear_.listener());
   ASSERT_TRUE(ear_.hears({}));
   const ActiveJob released = put_and_claim({});
@@ -114,6 +118,7 @@ TEST_P(EngineWake, TheKeeperHearsOfJobsThatComeBack) {
 }
 
 TEST_P(EngineWake, AResumedQueueWakesItsKeeper) {
+  NEEDS(has_keeper);
   const auto watch = engine().watch("mail", ear_.listener());
   ASSERT_TRUE(ear_.hears({}));
   mail().pause();
@@ -126,6 +131,7 @@ TEST_P(EngineWake, AResumedQueueWakesItsKeeper) {
 }
 
 TEST_P(EngineWake, AKeeperThatTakesAllItCanHoldIsNotParked) {
+  NEEDS(has_keeper);
   const auto watch = engine().watch("mail", ear_.listener());
   ASSERT_TRUE(ear_.hears({}));
   mail().put_all(std::vector<NewJob>(2));
@@ -137,6 +143,7 @@ TEST_P(EngineWake, AKeeperThatTakesAllItCanHoldIsNotParked) {
 }
 
 TEST_P(EngineWake, AKeeperThatTakesFewerThanItCanHoldStaysParked) {
+  NEEDS(has_keeper);
   const auto watch = engine().watch("mail", ear_.listener());
   ASSERT_TRUE(ear_.hears({}));
   mail().put({});
@@ -148,6 +155,7 @@ TEST_P(EngineWake, AKeeperThatTakesFewerThanItCanHoldStaysParked) {
 }
 
 TEST_P(EngineWake, ClaimingNothingLeavesTheWaiting) {
+  NEEDS(has_keeper);
   const auto watch = engine().watch("mail", ear_.listener());
   ASSERT_TRUE(ear_.hears({}));
   ASSERT_TRUE(claim_as(*watch).is_keeper);

@@ -24,6 +24,9 @@ class EngineHarness {
   virtual ~EngineHarness() = default;
   [[nodiscard]] virtual std::shared_ptr<Engine> engine() = 0;
   [[nodiscard]] virtual ManualClock& clock() = 0;
+  [[nodiscard]] virtual const Capabilities& capabilities() const {
+    return capabilities_of(EngineName::lease);
+  }
 };
 
 std::unique_ptr<EngineHarness> make_harness(EngineKind kind);

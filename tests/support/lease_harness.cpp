@@ -22,24 +22,24 @@ function clock.now(q)
 end
 )lua";
 
-std::string_view engine_of(EngineKind kind) {
+EngineName engine_of(EngineKind kind) {
   switch (kind) {
     case EngineKind::pop:
-      return "pop";
+      return EngineName::pop;
     case EngineKind::list:
-      return "list";
+      return EngineName::list;
     case EngineKind::keyspace:
-      return "keyspace";
+      return EngineName::keyspace;
     default:
-      return "lease";
+      return EngineName::lease;
   }
 }
 
 // In the order of src/lua/queue.lua.
 const std::vector<std::string>& key_parts() {
-  static const std::vector<std::string> parts{
-      "due",    "jobs", "leases",     "held",   "tries",  "dead",      "meta",  "idle",
-      "keeper", "done", "ready", "dedupe", "groups", "schedules", "events"};
+  static const std::vector<std::string> parts{"due",   "jobs",   "leases", "held",      "tries",
+                                              "dead",  "meta",   "idle",   "keeper",    "done",
+                                              "ready", "dedupe", "groups", "schedules", "events"};
   return parts;
 }
 
@@ -66,7 +66,8 @@ std::vector<LibraryPart> parts_with_manual_clock() {
 LeaseHarness::LeaseHarness(EngineKind kind)
     : raw_(server_.socket_path()),
       clock_([this](Microtime now) { tell(now); }),
-      by_functions_(kind != EngineKind::scripts) {
+      by_functions_(kind != EngineKind::scripts),
+      engine_name_(engine_of(kind)) {
   raw({"ACL", "SETUSER", "contract", "on", ">secret", "~*", "&*", "+@all"});
   if (by_functions_) {
     raw({"FUNCTION", "LOAD", function_text(parts_with_manual_clock())});
@@ -76,9 +77,9 @@ LeaseHarness::LeaseHarness(EngineKind kind)
   }
   tell(clock_.now_us());
   for (const char* const queue : {"mail", "sms"}) {
-    const std::string_view engine = engine_of(kind);
-    if (engine == "lease") break;
-    raw({"HSET", "duly:{" + std::string(queue) + "}:meta", "engine", std::string(engine)});
+    if (engine_name_ == EngineName::lease) break;
+    raw({"HSET", "duly:{" + std::string(queue) + "}:meta", "engine",
+         std::string(to_string(engine_name_))});
   }
   engine_ = make_engine({.parts = parts_with_manual_clock()});
 }
@@ -91,7 +92,7 @@ std::shared_ptr<Engine> LeaseHarness::make_engine(FunctionEngineOptions options)
   url.user = "contract";
   url.password = "secret";
   return make_function_engine(io_, redis::make_standalone(io_, {.url = std::move(url)}),
-                           std::move(options));
+                              std::move(options));
 }
 
 void LeaseHarness::tell(Microtime now) {

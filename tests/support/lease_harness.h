@@ -25,6 +25,9 @@ class LeaseHarness final : public EngineHarness {
 
   [[nodiscard]] std::shared_ptr<Engine> engine() override { return engine_; }
   [[nodiscard]] ManualClock& clock() override { return clock_; }
+  [[nodiscard]] const Capabilities& capabilities() const override {
+    return capabilities_of(engine_name_);
+  }
   [[nodiscard]] RedisServer& server() { return server_; }
 
   /// A command behind the engine's back.
@@ -44,6 +47,7 @@ class LeaseHarness final : public EngineHarness {
   RawRedis raw_;
   ManualClock clock_;
   bool by_functions_;
+  EngineName engine_name_;
   std::string sha_{};
   redis::Io io_;
   std::shared_ptr<Engine> engine_;

@@ -60,7 +60,6 @@ class ModelEngine final : public Engine, public std::enable_shared_from_this<Mod
  public:
   explicit ModelEngine(std::shared_ptr<const ManualClock> clock) : clock_(std::move(clock)) {}
 
-
   void put(const QueueName& queue, std::vector<NewJob> jobs, PutMode mode, Deadline /*deadline*/,
            Done<std::vector<PutResult>> done) override {
     done(with(queue, [&](ModelQueue& q) { return q.put(jobs, mode); }));
