@@ -81,12 +81,15 @@ end
 -- {member, score, ...} from a rank on: MOST_MEMBERS of them, or about MOST_BYTES.
 local function read_members(set, rank)
   local found, bytes, step = {}, 0, FIRST_LOOK
-  while #found < 2 * MOST_MEMBERS and bytes <= MOST_BYTES do
+  while #found < 2 * MOST_MEMBERS do
     local at = rank + #found / 2
     local more = redis.call('ZRANGE', set, at, at + math.min(step, MOST_MEMBERS - #found / 2) - 1, 'WITHSCORES')
-    for i = 1, #more do
-      found[#found + 1] = more[i]
-      bytes = bytes + (i % 2) * #more[i]
+    for i = 1, #more, 2 do
+      found[#found + 1], found[#found + 2] = more[i], more[i + 1]
+      bytes = bytes + #more[i]
+      if bytes > MOST_BYTES then
+        return found
+      end
     end
     if #more < 2 * step then
       break
