@@ -7,6 +7,7 @@
 
 #include "duly/connection.h"
 #include "duly/engines.h"
+#include "duly/import.h"
 #include "duly/job.h"
 
 namespace duly {
@@ -99,6 +100,17 @@ class Admin {
   ///
   /// Source  docs/protocol.md, "duly_check".
   CheckReport check(const QueueName& queue, CheckMode mode = CheckMode::look);
+
+  /// Moves a piece of a home-made queue in the same Redis into this one: at most Limits::piece
+  /// members, or about Limits::piece_bytes. Its producers and consumers may go on meanwhile.
+  ///
+  /// Shape   a loop gives each piece's `next` as `after`, until there is none. One step inside
+  ///         Redis: a member is in the home-made queue, or a job here, never both or neither. The
+  ///         id is made from key and member; with a hash it is the member, if that can be one.
+  /// Errors  invalid_argument: wrong keys, or no sorted set and no hash there; outcome_unknown:
+  ///         safe to repeat, though what the first try did is in no count.
+  /// Source  docs/protocol.md, "duly_import".
+  ImportPiece import_piece(const QueueName& queue, ImportRequest request);
 
   LibraryInfo library();
   /// Loads our library if Redis has none or an older one.

@@ -5,6 +5,7 @@
 #include "duly/client.h"
 #include "duly/connection.h"
 #include "duly/error.h"
+#include "duly/import.h"
 #include "duly/job.h"
 #include "duly/typed.h"
 #include "duly/types.h"

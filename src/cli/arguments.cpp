@@ -42,6 +42,16 @@ CLI::Option* add_value(CLI::App& app, const std::string& names, const std::strin
   return app.add_option_function<std::string>(names, store, help)->type_name(kind);
 }
 
+void add_queue_value(CLI::App& app, const std::string& name, const std::string& kind,
+                     QueueName& target) {
+  add_value(app, name, "1 .. 128 characters of A-Z a-z 0-9 . _ - :", kind,
+            [&target](const std::string& text) {
+              target = QueueName(text);
+              core::require(core::check_queue(target));
+            })
+      ->required();
+}
+
 /// A list of places. CLI11 takes "[a,b]" apart where a list may go on for ever, so this one has a
 /// length that is never reached.
 CLI::Option* add_list(CLI::App& app, const std::string& name, const std::string& help,
@@ -105,13 +115,10 @@ CLI::Option* add_time(CLI::App& app, const std::string& names, std::optional<Sys
   });
 }
 
-void add_queue(CLI::App& app, QueueName& target) {
-  add_value(app, "QUEUE", "1 .. 128 characters of A-Z a-z 0-9 . _ - :", "",
-            [&target](const std::string& text) {
-              target = QueueName(text);
-              core::require(core::check_queue(target));
-            })
-      ->required();
+void add_queue(CLI::App& app, QueueName& target) { add_queue_value(app, "QUEUE", "", target); }
+
+void add_queue_option(CLI::App& app, QueueName& target) {
+  add_queue_value(app, "--queue", "QUEUE", target);
 }
 
 void add_id(CLI::App& app, JobId& target) {

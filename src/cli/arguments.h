@@ -36,6 +36,8 @@ CLI::Option* add_time(CLI::App& app, const std::string& names, std::optional<Sys
 
 /// The place QUEUE; the name is checked at once, so that a wrong one costs no connection.
 void add_queue(CLI::App& app, QueueName& target);
+/// The same as an option --queue, where places are something else.
+void add_queue_option(CLI::App& app, QueueName& target);
 /// The place ID, and TOKEN.
 void add_id(CLI::App& app, JobId& target);
 void add_token(CLI::App& app, LeaseToken& target);

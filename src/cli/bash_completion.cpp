@@ -16,7 +16,8 @@ std::string values_of(const OptionSyntax& option) {
   if (!option.words.empty()) return "words " + joined(option.words);
   if (option.value == "FILE" || option.value == "BIN") return "files";
   if (option.value == "DIR") return "folders";
-  if (option.names.front() == "QUEUE") return "queues";
+  if (option.names.front() == "FILE") return "files";
+  if (option.names.front() == "QUEUE" || option.value == "QUEUE") return "queues";
   return "any";
 }
 

@@ -10,6 +10,8 @@ namespace duly::cli {
 // says by Context::on what happens when it is chosen.
 
 void add_put(CLI::App& app, Context& context);
+void add_import(CLI::App& app, Context& context);  ///< import zset, zset-hash, ndjson.
+void add_export(CLI::App& app, Context& context);
 void add_claim(CLI::App& app, Context& context);
 void add_finish(CLI::App& app, Context& context);  ///< ack, fail, release, extend.
 void add_work(CLI::App& app, Context& context);

@@ -17,8 +17,12 @@ void JobOptions::add_to(CLI::App& command) {
   CLI::Option* const in =
       add_duration(command, "--in", delay_, "Due so long after Redis stores it [at once]");
   add_time(command, "--at", due_at_, "Due at this time; the past means at once")->excludes(in);
-  add_text(command, "--type", type_, "Names the handler");
   add_text(command, "--id", id_, "Your own id; a put of the same id is no second job");
+  add_common_to(command);
+}
+
+void JobOptions::add_common_to(CLI::App& command) {
+  add_text(command, "--type", type_, "Names the handler");
   add_number(command, "--priority", priority_, {0, Limits::priority},
              "Of what is due, 9 goes first [0]");
   add_number(command, "--max-attempts", max_attempts_, {1, Limits::max_attempts},

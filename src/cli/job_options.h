@@ -14,6 +14,9 @@ class JobOptions {
  public:
   void add_to(CLI::App& command);
 
+  /// Those that can hold for many jobs: without --in, --at and --id.
+  void add_common_to(CLI::App& command);
+
   /// A job with what was given; the defaults of NewJob for the rest.
   [[nodiscard]] NewJob job() const;
 

@@ -79,6 +79,29 @@ Json info_json(const JobInfo& job) {
   return json;
 }
 
+Json export_json(const JobInfo& job) {
+  Json json{{"id", job.id.text()}, {"type", job.type}};
+  add_bytes(json, "payload", job.payload);
+  if (job.due_at) json["due_at_ms"] = to_ms(*job.due_at);
+  json["priority"] = job.priority;
+  json["max_attempts"] = job.max_attempts;
+  if (job.lease > Milliseconds{0}) json["lease_ms"] = job.lease.count();
+  json["timeout_ms"] = job.timeout.count();
+  json["backoff"] = backoff_json(job.backoff);
+  Json was{{"queue", job.queue.text()}, {"state", to_string(job.state)}};
+  if (job.failures > 0) was["failures"] = job.failures;
+  if (job.lost_leases > 0) was["lost_leases"] = job.lost_leases;
+  if (!job.last_error.empty()) add_bytes(was, "last_error", job.last_error);
+  if (job.last_failed_at) was["last_failed_at_ms"] = to_ms(*job.last_failed_at);
+  if (job.dead_reason) was["dead_reason"] = to_string(*job.dead_reason);
+  if (job.died_at) was["died_at_ms"] = to_ms(*job.died_at);
+  if (job.done_at) was["done_at_ms"] = to_ms(*job.done_at);
+  if (!job.result.empty()) add_bytes(was, "result", job.result);
+  if (!job.is_readable) was["is_readable"] = false;
+  json["was"] = std::move(was);
+  return json;
+}
+
 Json stats_json(const QueueStats& stats) {
   const QueueStats::Totals& totals = stats.totals;
   return {{"queue", stats.queue.text()},

@@ -14,6 +14,8 @@ namespace duly::cli {
 Json put_json(const PutResult& result);
 Json claim_json(const ActiveJob& job);
 Json info_json(const JobInfo& job);
+/// As `import ndjson` takes it; `was` holds what a put cannot bring back.
+Json export_json(const JobInfo& job);
 Json stats_json(const QueueStats& stats);
 
 /// A word such as an outcome about one job: {"id", "outcome"}.

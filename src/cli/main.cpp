@@ -21,6 +21,8 @@ namespace {
 
 void add_commands(CLI::App& app, Context& context) {
   add_put(app, context);
+  add_import(app, context);
+  add_export(app, context);
   add_change(app, context);
   add_claim(app, context);
   add_finish(app, context);

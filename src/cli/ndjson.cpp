@@ -132,6 +132,14 @@ void set_field(NewJob& job, const std::string& field, const json& value) {
   }
 }
 
+// What `export` tells beside what can be put.
+void set_was(JobLine& line, const json& was) {
+  if (!was.is_object()) refuse_kind("was", was, "an object");
+  const json state = was.value("state", json());
+  line.was_ended = state == json("dead") || state == json("done");
+  line.is_readable = was.value("is_readable", json(true)) != json(false);
+}
+
 json object_of(std::string_view line) {
   json object;
   try {
@@ -147,7 +155,7 @@ json object_of(std::string_view line) {
 
 }  // namespace
 
-NewJob parse_job_line(std::string_view line, const NewJob& defaults) {
+JobLine parse_job_line(std::string_view line, const NewJob& defaults) {
   const json object = object_of(line);
   if (count_of(object, {"payload", "payload_base64"}) > 1) {
     refuse("payload and payload_base64", "one of the two");
@@ -155,8 +163,14 @@ NewJob parse_job_line(std::string_view line, const NewJob& defaults) {
   if (count_of(object, {"in", "at", "delay_ms", "due_at_ms"}) > 1) {
     refuse("more than one due time", "one of in, at, delay_ms, due_at_ms");
   }
-  NewJob job = defaults;
-  for (const auto& [field, value] : object.items()) set_field(job, field, value);
+  JobLine job{.job = defaults};
+  for (const auto& [field, value] : object.items()) {
+    if (field == "was") {
+      set_was(job, value);
+    } else {
+      set_field(job.job, field, value);
+    }
+  }
   return job;
 }
 

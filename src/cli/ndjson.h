@@ -7,10 +7,18 @@
 
 namespace duly::cli {
 
+/// A job as a line says it.
+struct JobLine {
+  NewJob job{};
+  // As `export` found it:
+  bool was_ended = false;  ///< Dead or done.
+  bool is_readable = true;
+};
+
 /// Reads one line of `put --ndjson`; what it does not say is taken from `defaults`.
 ///
 /// Errors  invalid_argument: naming the field, never showing the payload. Unknown fields are
 /// refused. Source  docs/cli.md, "put".
-NewJob parse_job_line(std::string_view line, const NewJob& defaults);
+JobLine parse_job_line(std::string_view line, const NewJob& defaults);
 
 }  // namespace duly::cli

@@ -33,6 +33,7 @@ struct Batch {
   struct Entry {
     std::uint64_t line;
     std::optional<Error> refused{};
+    bool is_left_out = false;
   };
   std::vector<Entry> entries{};
   std::vector<NewJob> jobs{};
@@ -50,6 +51,7 @@ struct Counts {
   std::uint64_t refused = 0;
   std::uint64_t unknown = 0;
   std::uint64_t not_put = 0;
+  std::uint64_t left_out = 0;
 };
 
 class Streamer {
@@ -94,10 +96,16 @@ class Streamer {
                     "longer than " + std::to_string(longest_line(payload_limit_)) +
                         " bytes, expected a payload of at most " + std::to_string(payload_limit_));
       }
-      NewJob job = parse_job_line(line.text, stream_.defaults);
-      core::require(core::check_job(job, payload_limit_));
-      batch_.bytes += job.payload.size();
-      batch_.jobs.push_back(std::move(job));
+      JobLine found = parse_job_line(line.text, stream_.defaults);
+      if (found.was_ended && stream_.ended == PutStream::Ended::leave_out) {
+        entry.is_left_out = true;
+      } else if (!found.is_readable) {
+        throw Error(ErrorCode::invalid_argument, "an unreadable record, expected a job");
+      } else {
+        core::require(core::check_job(found.job, payload_limit_));
+        batch_.bytes += found.job.payload.size();
+        batch_.jobs.push_back(std::move(found.job));
+      }
     } catch (const Error& error) {
       entry.refused = error;
     }
@@ -126,7 +134,10 @@ class Streamer {
     if (batch.results.valid()) results = batch.results.get();
     std::size_t next = 0;
     for (const Batch::Entry& entry : batch.entries) {
-      if (entry.refused) {
+      if (entry.is_left_out) {
+        ++counts_.left_out;
+        if (context_.is_json) print_json(Json{{"line", entry.line}, {"outcome", "left_out"}});
+      } else if (entry.refused) {
         count(entry.line, {.outcome = PutOutcome::refused, .error = entry.refused});
       } else {
         count(entry.line, results.at(next++));
@@ -176,6 +187,7 @@ class Streamer {
     std::string text = "put " + number(counts_.created) + " jobs, " +
                        number(rate(counts_.created, progress_.elapsed())) + "/s";
     if (counts_.existed > 0) text += "; " + number(counts_.existed) + " existed already";
+    if (counts_.left_out > 0) text += "; " + number(counts_.left_out) + " dead or done left out";
     if (counts_.unknown > 0) text += "; of " + number(counts_.unknown) + " the outcome is unknown";
     if (counts_.not_put > 0) text += "; " + number(counts_.not_put) + " not put";
     if (counts_.refused > 0) text += "; " + number(counts_.refused) + " lines refused";

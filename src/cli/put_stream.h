@@ -11,6 +11,8 @@ struct PutStream {
   QueueName queue;
   std::string path;  ///< - is standard input.
   NewJob defaults;   ///< For what a line does not say.
+  /// Lines of jobs that had ended when they were exported: dead or done.
+  enum class Ended { leave_out, put_anew } ended = Ended::leave_out;
 };
 
 /// Puts one job a line, in batches of which a few are under way; holds these and no more. A bad

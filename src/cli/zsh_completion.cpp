@@ -28,7 +28,8 @@ std::string action_of(const OptionSyntax& option) {
   }
   if (option.value == "FILE" || option.value == "BIN") return "_files";
   if (option.value == "DIR") return "_files -/";
-  if (option.names.front() == "QUEUE") return "_duly_queues";
+  if (option.names.front() == "FILE") return "_files";
+  if (option.names.front() == "QUEUE" || option.value == "QUEUE") return "_duly_queues";
   return "_duly_any";
 }
 

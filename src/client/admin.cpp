@@ -7,6 +7,7 @@
 #include "src/client/check_run.h"
 #include "src/client/shared.h"
 #include "src/core/check.h"
+#include "src/core/import.h"
 
 namespace duly {
 
@@ -227,6 +228,15 @@ CheckReport Admin::check(const QueueName& queue, CheckMode mode) {
                .mode = mode,
                .deadline = [shared = impl_->shared] { return shared->deadline(); }},
               std::move(done));
+  });
+}
+
+ImportPiece Admin::import_piece(const QueueName& queue, ImportRequest request) {
+  require(core::check_queue(queue));
+  require(core::check_import(request));
+  return impl_->ask<ImportPiece>([&](Deadline deadline, auto done) {
+    impl_->engine().import_piece(queue, std::move(request), impl_->shared->options.payload_limit,
+                                 deadline, std::move(done));
   });
 }
 

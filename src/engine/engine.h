@@ -161,6 +161,11 @@ class Engine {
   /// it is new.
   virtual void create(const QueueName& queue, EngineName engine, Deadline deadline,
                       Done<bool> done) = 0;
+  /// Payloads beyond the limit are left where they are.
+  virtual void import_piece(const QueueName& queue, ImportRequest request,
+                            std::size_t payload_limit, Deadline deadline,
+                            Done<ImportPiece> done) = 0;
+
   virtual void queues(Deadline deadline, Done<std::vector<QueueName>> done) = 0;
   virtual void library(Deadline deadline, Done<LibraryInfo> done) = 0;
   virtual void load_library(Deadline deadline, Done<Nothing> done) = 0;

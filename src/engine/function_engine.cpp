@@ -254,6 +254,19 @@ class FunctionEngine final : public Engine, public std::enable_shared_from_this<
     });
   }
 
+  void import_piece(const QueueName& queue, ImportRequest request, std::size_t payload_limit,
+                    Deadline deadline, Done<ImportPiece> done) override {
+    if (request.mode == ImportMode::move) register_queue(queue, deadline);
+    Command keys = keys_of(queue)->all;
+    keys.add(request.source.set);
+    if (request.source.contents) keys.add(*request.source.contents);
+    // A second try would not know what the first had moved.
+    call(
+        queue, "duly_import", import_arguments(request, payload_limit), deadline, Repeat::never,
+        std::move(done), [](const Reply& reply) { return replies::import_piece(reply); }, {},
+        std::move(keys));
+  }
+
   void queues(Deadline deadline, Done<std::vector<QueueName>> done) override {
     plain(Command{"SMEMBERS", kQueuesKey}, deadline, std::move(done), [](const Reply& reply) {
       std::vector<QueueName> names;
@@ -359,11 +372,11 @@ class FunctionEngine final : public Engine, public std::enable_shared_from_this<
   template <class T, class Parse>
   void call(const QueueName& queue, std::string function, Command arguments, Deadline deadline,
             Repeat repeat, Done<T> done, Parse parse,
-            std::function<bool(const Reply&)> settles = {}) {
+            std::function<bool(const Reply&)> settles = {}, std::optional<Command> all_keys = {}) {
     const auto keys = keys_of(queue);
     library_->call({.function = std::move(function),
                     .route = keys->route,
-                    .keys = keys->all,
+                    .keys = all_keys ? *std::move(all_keys) : keys->all,
                     .arguments = std::move(arguments),
                     .deadline = deadline,
                     .repeat = repeat,

@@ -132,6 +132,20 @@ std::uint64_t* total(QueueStats& stats, std::string_view name) {
   return nullptr;
 }
 
+std::uint64_t* import_count(ImportPiece& piece, std::string_view name) {
+  if (name == "created") return &piece.created;
+  if (name == "existed") return &piece.existed;
+  if (name == "updated") return &piece.updated;
+  if (name == "not_a_time") return &piece.not_a_time;
+  if (name == "no_content") return &piece.no_content;
+  if (name == "too_large") return &piece.too_large;
+  if (name == "full") return &piece.full;
+  if (name == "in_use") return &piece.in_use;
+  if (name == "bytes") return &piece.bytes;
+  if (name == "remaining") return &piece.remaining;
+  return nullptr;
+}
+
 }  // namespace
 
 Result<std::vector<PutResult>> put(const Reply& reply, const std::vector<NewJob>& jobs) {
@@ -319,6 +333,22 @@ Result<CheckPiece> check(const Reply& reply) {
   }
   for (const Reply& seen : reply.items[4].items) piece.seen.push_back(seen.text);
   if (piece.seen.size() % 2 != 0) return unexpected("check");
+  return piece;
+}
+
+Result<ImportPiece> import_piece(const Reply& reply) {
+  if (reply.items.size() != 3 || reply.items[0].text != "imported") return unexpected("import");
+  ImportPiece piece;
+  if (!reply.items[1].text.empty()) piece.next = reply.items[1].text;
+  const std::vector<Reply>& cells = reply.items[2].items;
+  for (std::size_t i = 0; i + 1 < cells.size(); i += 2) {
+    const std::string& name = cells[i].text;
+    if (name == "earliest_ms") piece.earliest = optional_time(cells[i + 1]);
+    if (name == "latest_ms") piece.latest = optional_time(cells[i + 1]);
+    if (std::uint64_t* const count = import_count(piece, name)) {
+      *count = static_cast<std::uint64_t>(number(cells[i + 1]));
+    }
+  }
   return piece;
 }
 

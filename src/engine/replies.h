@@ -28,6 +28,7 @@ Result<std::vector<std::optional<JobInfo>>> find(const redis::Reply& reply, cons
 Result<JobPage> list(const redis::Reply& reply, const QueueName& queue);
 Result<QueueLimits> limits(const redis::Reply& reply);
 Result<CheckPiece> check(const redis::Reply& reply);
+Result<ImportPiece> import_piece(const redis::Reply& reply);
 Result<QueueStats> stats(const redis::Reply& reply, const QueueName& queue);
 
 }  // namespace replies

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/core/record.h"
+
 namespace duly {
 
 using redis::Command;
@@ -54,6 +56,19 @@ Command limit_pairs(const QueueLimits& limits) {
 Command id_rows(const std::vector<JobId>& ids) {
   Command arguments{"columns", "1", "id"};
   for (const JobId& id : ids) arguments.add(id.text());
+  return arguments;
+}
+
+redis::Command import_arguments(const ImportRequest& request, std::size_t payload_limit) {
+  NewJob job = request.job;
+  job.payload.clear();
+  const bool is_seconds = request.source.score == ImportSource::Score::seconds;
+  Command arguments{"score",  is_seconds ? "s" : "ms", "cursor",       request.after,
+                    "record", core::pack_record(job),  "payload_limit"};
+  arguments.add(static_cast<std::int64_t>(payload_limit));
+  if (request.mode == ImportMode::look) {
+    arguments.add("look").add("1").add("planned").add(static_cast<std::int64_t>(request.planned));
+  }
   return arguments;
 }
 

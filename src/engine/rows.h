@@ -21,6 +21,9 @@ redis::Command limit_pairs(const QueueLimits& limits);
 /// Arguments of functions that take rows of id.
 redis::Command id_rows(const std::vector<JobId>& ids);
 
+/// Arguments of duly_import.
+redis::Command import_arguments(const ImportRequest& request, std::size_t payload_limit);
+
 /// Arguments of duly_check.
 redis::Command check_arguments(const CheckRequest& request);
 

@@ -3,6 +3,7 @@
 local functions = {
   { 'put' },
   { 'edit' },
+  { 'import' },
   { 'claim', 'allow-oom' },
   { 'ack', 'allow-oom' },
   { 'fail', 'allow-oom' },

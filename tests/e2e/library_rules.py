@@ -83,7 +83,7 @@ class LibraryText(unittest.TestCase):
     def test_every_function_is_registered_and_documented(self):
         registered = re.findall(r"\{ '(\w+)'", lua_files()["functions.lua"])
         self.assertEqual(sorted(registered), sorted(name for name, _, _ in self.names_and_comments()))
-        self.assertEqual(len(registered), 21)
+        self.assertEqual(len(registered), 22)
 
     def test_each_header_names_all_arguments(self):
         for function, names, comment in self.names_and_comments():
@@ -165,6 +165,15 @@ class LibraryAtWork(unittest.TestCase):
         call("claim", "mail", "token", "t6")
         self.client.delete(keys_of("mail")[2])
         call("recover", "mail")
+        self.client.zadd("old", {"h": 1, "i": 2})
+        self.client.hset("contents", mapping={"h": "x", "i": "y"})
+        call("import", "mail", "look", 1, source=("old", "contents"))
+        call("import", "mail", source=("old", "contents"))
+        self.client.zadd("old", {"h": 3})
+        self.client.hset("contents", "h", "z")
+        call("import", "mail", "record", "\x01\x00\x00", source=("old", "contents"))
+        self.client.zadd("old", {"whole": 1})
+        call("import", "mail", source=("old",))
         return pairs(call("stats", "mail")[1])
 
     def test_B97_every_key_a_function_touches_was_passed(self):
@@ -187,7 +196,7 @@ class LibraryAtWork(unittest.TestCase):
         Functions(self.client)
         rules = documented_rights()
         for way in (Functions, Script):
-            self.client.execute_command("ACL", "SETUSER", "app", "reset", "on", *rules)
+            self.client.execute_command("ACL", "SETUSER", "app", "reset", "on", *rules, "~old", "~contents")
             with self.redis.client(username="app", password="secret") as user:
                 call = way(user)
                 user.sadd("duly:queues", "mail")

@@ -326,6 +326,110 @@ class RawClient:
         self.assertEqual((stats["put"], stats["claimed"]), (b"2", b"1"))
         self.assertLess(int(stats.get("lateness_ms", 0)), 5000)  # B101: since it was put, not since 1970
 
+    def imports(self, *arguments, source=("old",)):
+        word, cursor, told = self.call("import", "mail", *arguments, source=source)
+        self.assertEqual(word, b"imported")
+        return cursor, pairs(told)
+
+    def test_import_moves_members_at_the_time_that_their_scores_mean(self):
+        self.client.zadd("old", {"a": 4102444800.123, "b": 4102444800.0004})
+        cursor, told = self.imports("type", "welcome", "priority", 3)
+        self.assertEqual((cursor, told["created"], told["remaining"]), (b"", 2, 0))
+        self.assertEqual((told["earliest_ms"], told["latest_ms"]), (b"4102444800001", b"4102444800123"))
+        rows = [pairs(row) for row in self.call("list", "mail", "state", "scheduled")[3]]
+        self.assertEqual([(row["payload"], row["due_at_ms"], row["type"], row["priority"]) for row in rows],
+                         [(b"b", b"4102444800001", b"welcome", 3), (b"a", b"4102444800123", b"welcome", 3)])
+        self.client.zadd("old", {"c": 4102444800000.5})
+        self.assertEqual(self.imports("score", "ms")[1]["latest_ms"], b"4102444800001")
+
+    def test_import_never_rounds_a_time_in_seconds_down_and_seldom_up(self):
+        times = {f"{at}.{ms:03}": at * 1000 + ms for at in (1700000000, 4102444800, 253402300799) for ms in range(1000)}
+        self.client.zadd("old", {text: float(text) for text in times})
+        cursor = b""
+        while self.client.exists("old"):
+            cursor, _ = self.imports("cursor", cursor)
+        found = self.client.zrange(keys_of("mail")[0], 0, -1, withscores=True)
+        self.assertEqual(sorted(int(score) for _, score in found), sorted(times.values()))
+
+    def test_import_of_a_hash_takes_ids_and_bytes_as_they_are(self):
+        self.client.zadd("old", {"id-1": 5, "no id": 6, "absent": 7})
+        self.client.hset("contents", mapping={"id-1": ALL_BYTES, "no id": b"", "foreign": "x"})
+        cursor, told = self.imports(source=("old", "contents"))
+        self.assertEqual((cursor, told["created"], told["no_content"]), (b"", 2, 1))
+        self.assertEqual((self.client.zrange("old", 0, -1), self.client.hkeys("contents")), ([b"absent"], [b"foreign"]))
+        jobs = self.claim("t", "most", 9)
+        self.assertEqual([job["payload"] for job in jobs], [ALL_BYTES, b""])
+        self.assertEqual(jobs[0]["id"], b"id-1")
+        self.assertRegex(jobs[1]["id"], b"^[0-9a-f]{40}$")
+
+    def test_import_goes_past_what_it_leaves_whatever_comes_and_goes_meanwhile(self):
+        self.client.zadd("old", {f"bad{n:03}": -1 for n in range(400)})
+        self.client.zadd("old", {f"worse{n:03}": float("-inf") for n in range(400)})
+        self.client.zadd("old", {f"good{n:03}": 1 for n in range(400)})
+        cursor, left, created, calls = b"", 0, 0, 0
+        while calls == 0 or cursor:
+            cursor, told = self.imports("cursor", cursor)
+            left, created, calls = left + told["not_a_time"], created + told["created"], calls + 1
+            self.client.zrem("old", f"worse{calls:03}")
+            self.client.zadd("old", {f"soon{calls}": -2})
+        self.assertEqual((left, created), (800, 400))
+        self.assertLessEqual(calls, 6)
+
+    def test_import_moves_about_a_mebibyte_a_call(self):
+        self.client.zadd("old", {bytes([n]) * 600_000: n for n in range(40)})
+        cursor, told = self.imports()
+        self.assertEqual((cursor, told["created"], told["remaining"]), (b"-inf:0", 2, 38))
+        self.client.zadd("ids", {f"i{n}": n for n in range(40)})
+        self.client.hset("contents", mapping={f"i{n}": b"x" * 600_000 for n in range(40)})
+        self.assertEqual(self.imports(source=("ids", "contents"))[1]["remaining"], 38)
+
+    def test_import_that_looks_changes_nothing(self):
+        self.call("limits", "mail", "length", 3)
+        before = self.client.dump(keys_of("mail")[6])
+        self.client.zadd("old", {"a": 1, "b": 2, "bad": -1})
+        cursor, told = self.imports("look", 1, "planned", 2)
+        self.assertEqual((told["created"], told["full"], told["not_a_time"], told["remaining"]), (1, 1, 1, 3))
+        self.assertEqual(self.client.dump(keys_of("mail")[6]), before)
+        self.assertEqual(self.client.zcard("old"), 3)
+        self.assertEqual(self.client.exists(*keys_of("mail")[:2]), 0)
+
+    def test_import_of_a_member_whose_job_is_there(self):
+        def add(score):
+            self.client.zadd("old", {"a": score})
+            self.client.hset("contents", "a", f"at {score}")
+        def take():
+            told = self.imports(source=("old", "contents"))[1]
+            return [word for word in ("created", "existed", "updated", "in_use") if told[word]]
+        add(4102444800)
+        self.assertEqual(take(), ["created"])
+        add(4102444800)
+        self.assertEqual(take(), ["existed"])
+        add(1)
+        self.assertEqual(take(), ["updated"])
+        self.assertEqual([job["payload"] for job in self.claim("t")], [b"at 1"])
+        add(2)
+        self.assertEqual(take(), ["in_use"])
+        self.call("ack", "mail", "id", "a", "token", "t")
+        self.assertEqual(take(), ["created"])
+        self.assertEqual(self.stats()["put"], b"2")
+
+    def test_import_refuses_wrong_keys_and_arguments(self):
+        self.client.set("text", "x")
+        self.client.zadd("old", {"a": 1})
+        before = self.client.dump("old")
+        for text, source in (("keys: 15", ()), ("keys: 18", ("old", "h", "i")), ("source: not a sorted set", ("text",)),
+                             ("contents: not a hash", ("old", "text")), ("contents: not a hash", ("old", "old")),
+                             ("source: a key of the queue itself", (keys_of("mail")[0],))):
+            with self.assertRaisesRegex(redis.ResponseError, "DULY_INVALID " + text):
+                self.call("import", "mail", source=source)
+        for text, *arguments in (("score", "score", "h"), ("cursor", "cursor", "nan:1"), ("cursor", "cursor", "1"),
+                                 ("look", "look", 2), ("look", "planned", -1), ("look", "payload_limit", "x"),
+                                 ("priority", "priority", 10), ("record", "record", b"\x01\x00\x00x"),
+                                 ("columns", "columns", 1, "score", "s"), ("argument 1", "payload", "x")):
+            with self.assertRaisesRegex(redis.ResponseError, "DULY_INVALID " + text):
+                self.call("import", "mail", *arguments, source=("old",))
+        self.assertEqual((self.client.dump("old"), self.client.dbsize()), (before, 2))
+
     def test_wrong_arguments_are_refused_and_change_nothing(self):
         self.refuses("argument 1", "put", "queue", "mail", "id", "a")
         self.refuses("payload: no value", "put", "id", "a", "payload")

@@ -202,6 +202,12 @@ class ModelEngine final : public Engine, public std::enable_shared_from_this<Mod
     done(Error(ErrorCode::invalid_argument, "engine 'model': does not support create"));
   }
 
+  void import_piece(const QueueName& /*queue*/, ImportRequest /*request*/,
+                    std::size_t /*payload_limit*/, Deadline /*deadline*/,
+                    Done<ImportPiece> done) override {
+    done(Error(ErrorCode::invalid_argument, "engine 'model' does not support import"));
+  }
+
   void queues(Deadline /*deadline*/, Done<std::vector<QueueName>> done) override {
     std::vector<QueueName> names;
     {

@@ -106,8 +106,9 @@ class Functions:
         self.client = client
         client.execute_command("FUNCTION", "LOAD", "REPLACE", function_text(before))
 
-    def __call__(self, name, queue, *arguments):
-        return self.client.execute_command("FCALL", f"duly_{name}", len(PARTS), *keys_of(queue), *arguments)
+    def __call__(self, name, queue, *arguments, source=()):
+        keys = [*keys_of(queue), *source]
+        return self.client.execute_command("FCALL", f"duly_{name}", len(keys), *keys, *arguments)
 
     def version(self):
         return self.client.execute_command("FCALL", "duly_version", 0)
@@ -120,8 +121,9 @@ class Script:
         self.client = client
         self.sha = client.script_load(script_text())
 
-    def __call__(self, name, queue, *arguments):
-        return self.client.execute_command("EVALSHA", self.sha, len(PARTS), *keys_of(queue), name, *arguments)
+    def __call__(self, name, queue, *arguments, source=()):
+        keys = [*keys_of(queue), *source]
+        return self.client.execute_command("EVALSHA", self.sha, len(keys), *keys, name, *arguments)
 
     def version(self):
         return self.client.execute_command("EVALSHA", self.sha, 0, "version")
