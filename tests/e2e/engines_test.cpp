@@ -128,7 +128,7 @@ TEST_P(Engines, AStoppedWorkerLosesNothingThatItHasNotStarted) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, Engines, ::testing::ValuesIn(kEngineNames),
-                         [](const auto& info) { return std::string(to_string(info.param)); });
+                         [](const auto& one) { return std::string(to_string(one.param)); });
 
 class EngineList : public WorkerTest {};
 
