@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "duly/admin.h"
+#include "duly/engines.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
 #include "src/cli/help.h"
@@ -52,10 +53,23 @@ bool check_queue(const Context& context, Admin& admin, const QueueName& queue, b
   return is_well;
 }
 
+bool can_be_checked(Admin& admin, const QueueName& queue) {
+  const std::string name = admin.stats(queue).engine;
+  for (const EngineName engine : kEngineNames) {
+    if (to_string(engine) == name) return capabilities_of(engine).has_check;
+  }
+  return true;
+}
+
 int check(const Context& context, const GivenCheck& given) {
   Admin admin(context.connect());
   bool is_well = true;
   for (const QueueName& queue : given.queues.empty() ? admin.queues() : given.queues) {
+    // Who asks for all queues asks for those that can be checked; a queue that is named is refused.
+    if (given.queues.empty() && !can_be_checked(admin, queue)) {
+      print_report(context, {.queue = queue}, "unsupported");
+      continue;
+    }
     is_well = check_queue(context, admin, queue, given.repairs) && is_well;
     flush_output();
   }

@@ -25,9 +25,11 @@ struct Context {
   /// The chosen command deals with SIGINT and SIGTERM itself: they stay blocked for it.
   bool takes_signals = false;
 
-  /// Makes `work` what happens when `command` is chosen.
+  /// Makes `work` what happens when `command` is chosen, and no command below it.
   void on(CLI::App* command, std::function<int()> work) {
-    command->callback([this, work = std::move(work)] { run = work; });
+    command->callback([this, command, work = std::move(work)] {
+      if (command->get_subcommands().empty()) run = work;
+    });
   }
 
   /// Opens the way to Redis. Says once, to a person, if that is the private one.
