@@ -251,5 +251,56 @@ TEST_F(CliImport, FollowGoesOnAfterRedisWasAway) {
   EXPECT_NE(end.out.find("imported 2 jobs"), std::string::npos) << end.out;
 }
 
+TEST_F(CliImport, ASilentRedisEndsItWith4AndTheCountsAndNothingIsLostOrDoubled) {
+  for (int part = 0; part < 60; ++part) {
+    add_many("old", "4102444800", 1'000, "m" + std::to_string(part) + "-");
+  }
+  Program import(line({"--timeout", "200ms", "import", "zset", "old", "--queue", "mail"}));
+  ASSERT_TRUE(eventually([&] { return std::stol(members("old")) < 59'000; }));
+
+  redis_.kill(SIGSTOP);
+  const ProgramEnd end = import.wait();
+  redis_.kill(SIGCONT);
+
+  EXPECT_EQ(end.status, 4) << end.err;
+  EXPECT_EQ(end.out.find("imported "), 0U) << end.out;
+  EXPECT_NE(end.err.find("the link broke in "), std::string::npos) << end.err;
+  ASSERT_GT(std::stol(members("old")), 0);
+  EXPECT_EQ(duly({"import", "zset", "old", "--queue", "mail"}).status, 0);
+  EXPECT_EQ(json({"stats", "mail"}).at("scheduled"), 60'000);
+  EXPECT_EQ(json({"stats", "mail"}).at("totals").at("put"), 60'000);
+}
+
+TEST_F(CliImport, FollowCountsWhatIsLeftOnceHoweverOftenItIsSeen) {
+  add_many("old", "-1", 300, "bad");
+  Program follow(line({"--json", "import", "zset", "old", "--queue", "mail", "--follow"}));
+  for (int n = 0; n < 3; ++n) {  // Each is taken by another pass.
+    add("old", "4102444800", "good" + std::to_string(n));
+    ASSERT_TRUE(eventually([&] { return members("old") == "300"; }));
+  }
+
+  follow.signal(SIGTERM);
+  const ProgramEnd end = follow.wait();
+
+  EXPECT_EQ(end.status, 0) << end.err;
+  const Json counts = parse_lines(end.out).at(0);
+  EXPECT_EQ(counts.at("created"), 3);
+  EXPECT_LE(counts.at("left").at("not_a_time"), 300);
+}
+
+TEST_F(CliImport, HelpAndCompletionKnowTheQueueOption) {
+  put({"mail", "x"});
+  const std::string script =
+      "export DULY_REDIS=\"$1\"; source <(\"$0\" completion bash); "
+      "COMP_WORDS=(duly import zset old --queue m); COMP_CWORD=5; _duly; echo \"${COMPREPLY[@]}\"";
+
+  const ProgramEnd end = run_program({"bash", "--norc", "-c", script, binary(), redis_.url()},
+                                     {.environment = {{"PATH", DULY_BINARY_DIR ":/usr/bin:/bin"}}});
+
+  EXPECT_EQ(end.out, "mail\n") << end.err;
+  EXPECT_NE(duly({"import", "zset-hash", "--help"}).out.find("timedTaskContent_x"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace duly::testing
