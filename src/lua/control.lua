@@ -87,7 +87,7 @@ function duly.create(keys, argv)
     return args.invalid('engine', 'unknown', 'lease, pop, list or keyspace')
   end
   local is_new = redis.call('HEXISTS', q.meta, 'engine') == 0
-  if is_new and (redis.call('EXISTS', q.due, q.jobs, q.dead) > 0 or redis.call('HEXISTS', q.meta, 'put') == 1) then
+  if is_new and (redis.call('EXISTS', q.jobs) == 1 or redis.call('HEXISTS', q.meta, 'put') == 1) then
     is_new = false
   end
   if not is_new and q.engine.name ~= name then

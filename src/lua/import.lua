@@ -12,7 +12,8 @@
 --        backoff_factor_milli, backoff_jitter_percent
 -- reply  {'imported', cursor, {name, number, ...}}
 --        cursor    '' when the sorted set is through
---        gone from there:  created; existed, as the waiting job says the same; updated, as it took over due time and payload
+--        gone from there:  created; existed, as the waiting job says the same; updated, as it took over due time and
+--                          payload
 --        left there:       not_a_time, no_content, too_large, full, in_use (a job of the id that does not wait)
 --        and       bytes of the payloads, remaining members, earliest_ms and latest_ms due times ('' if none)
 local IMPORT = 'score cursor look planned payload_limit record type priority lease_ms timeout_ms max_attempts ' ..
@@ -144,31 +145,85 @@ end
 -- What becomes of a member that could be a job: a word of COUNTS, and of a job that is updated whether its due time
 -- moves, and whether its payload changes.
 local function word_of(q, id, due, payload)
-  local bytes = q.engine.record(q, id)
-  if not bytes then
+  if not q.engine.has(q, id) then
     return 'created'
   end
   local waits_until = waiting.find(q, id)
-  if not waits_until or not record.is_readable(bytes) then
+  local bytes = waits_until and q.engine.record(q, id)
+  if not bytes or not record.is_readable(bytes) then
     return 'in_use'
   end
   local moves, changes = waits_until ~= due, record.payload(bytes) ~= payload
   return (moves or changes) and 'updated' or 'existed', moves, changes
 end
 
--- Calls a function of this library for rows, if there are any.
-local function with_rows(call, own, columns, rows)
+-- Calls a function of this library for rows, if there are any; `argv` ends with its columns.
+local function with_rows(call, own, argv, rows)
   if #rows == 0 then
     return {}
-  end
-  local argv = { 'columns', #columns }
-  for i = 1, #columns do
-    argv[2 + i] = columns[i]
   end
   for i = 1, #rows do
     argv[#argv + 1] = rows[i]
   end
   return call(own, argv)
+end
+
+-- What is to be done with the members that were found.
+--
+-- reply  {counts, bytes, earliest, latest; gone: members; new, moved, changed: rows; score, left: the cursor behind}
+local function plan_of(q, source, found, place, is_look)
+  local plan = { counts = {}, bytes = 0, gone = {}, new = {}, moved = {}, changed = {}, score = place.score,
+    left = place.left }
+  local contents, n = {}, #found / 2
+  if source.hash then
+    contents, n = read_contents(source.hash, found, source.limit)
+  end
+  plan.looked = n
+  local new, moved, changed, seen = plan.new, plan.moved, plan.changed, {}
+  for i = 1, n do
+    local member, due, payload = found[2 * i - 1], due_of_score(found[2 * i], source.is_seconds), contents[i]
+    if not source.hash then
+      payload = #member <= source.limit and member or nil
+    end
+    local word, id, moves, changes = 'not_a_time', member, false, false
+    if due and not payload then
+      word = payload == nil and 'too_large' or 'no_content'
+    elseif due then
+      if not source.hash or not args.is_id(member) then
+        id = redis.sha1hex(source.set .. '\n' .. member)
+      end
+      word, moves, changes = word_of(q, id, due, payload)
+      if seen[id] then
+        word = 'in_use'
+      elseif word == 'created' and #new / 3 >= source.room then
+        word = 'full'
+      end
+    end
+    plan.counts[word] = (plan.counts[word] or 0) + 1
+    local goes = word == 'created' or word == 'existed' or word == 'updated'
+    if goes then
+      seen[id] = true
+      plan.bytes = plan.bytes + #payload
+      plan.earliest, plan.latest = math.min(plan.earliest or due, due), math.max(plan.latest or due, due)
+      local due_text = string.format('%.0f', due)
+      if word == 'created' then
+        new[#new + 1], new[#new + 2], new[#new + 3] = id, due_text, source.header .. payload
+      end
+      if moves then
+        moved[#moved + 1], moved[#moved + 2] = id, due_text
+      end
+      if changes then
+        changed[#changed + 1], changed[#changed + 2] = id, payload
+      end
+    end
+    if goes and not is_look then
+      plan.gone[#plan.gone + 1] = member
+    else
+      plan.left = found[2 * i] == plan.score and plan.left + 1 or 1
+      plan.score = found[2 * i]
+    end
+  end
+  return plan
 end
 
 function duly.import(keys, argv)
@@ -197,87 +252,37 @@ function duly.import(keys, argv)
   if not look or not planned or not limit then
     return args.invalid('look, planned or payload_limit', 'not a whole number in range', 'as in docs/protocol.md')
   end
-  limit = math.min(limit, MOST_PAYLOAD - #header)
-  local rank, cursor_score, left_of_score = place_of(set, a.given.cursor or '')
+  local rank, at_score, left = place_of(set, a.given.cursor or '')
   if not rank then
     return args.invalid('cursor', 'not of this form', 'that of an earlier reply')
   end
-
-  local found = read_members(set, rank)
-  local contents, n = {}, #found / 2
-  if hash then
-    contents, n = read_contents(hash, found, limit)
-  end
-  local counts, bytes, earliest, latest = {}, 0, nil, nil
-  local gone, seen, new, moved, changed = {}, {}, {}, {}, {}
-  local room = keep.room(q) - planned
-  for i = 1, n do
-    local member, due = found[2 * i - 1], due_of_score(found[2 * i], score == 's')
-    local payload = contents[i]
-    if not hash then
-      payload = #member <= limit and member or nil
-    end
-    local word, id, moves, changes = 'not_a_time', member, false, false
-    if due and not payload then
-      word = payload == nil and 'too_large' or 'no_content'
-    elseif due then
-      if not hash or not args.is_id(member) then
-        id = redis.sha1hex(set .. '\n' .. member)
-      end
-      word, moves, changes = word_of(q, id, due, payload)
-      if seen[id] then
-        word = 'in_use'
-      elseif word == 'created' and #new / 3 >= room then
-        word = 'full'
-      end
-    end
-    counts[word] = (counts[word] or 0) + 1
-    if word == 'created' or word == 'existed' or word == 'updated' then
-      seen[id] = true
-      bytes = bytes + #payload
-      earliest, latest = math.min(earliest or due, due), math.max(latest or due, due)
-      local due_text = string.format('%.0f', due)
-      if word == 'created' then
-        new[#new + 1], new[#new + 2], new[#new + 3] = id, due_text, header .. payload
-      end
-      if moves then
-        moved[#moved + 1], moved[#moved + 2] = id, due_text
-      end
-      if changes then
-        changed[#changed + 1], changed[#changed + 2] = id, payload
-      end
-    end
-    if look == 0 and (word == 'created' or word == 'existed' or word == 'updated') then
-      gone[#gone + 1] = member
-    else
-      left_of_score = found[2 * i] == cursor_score and left_of_score + 1 or 1
-      cursor_score = found[2 * i]
-    end
-  end
-
+  local plan = plan_of(q, { set = set, hash = hash, header = header, is_seconds = score == 's',
+    limit = math.min(limit, MOST_PAYLOAD - #header), room = keep.room(q) - planned },
+    read_members(set, rank), { score = at_score, left = left }, look == 1)
   local remaining = redis.call('ZCARD', set)
-  local is_through = rank + n >= remaining
-  if look == 0 and #gone > 0 then
-    -- Writes: first those that can refuse.
-    local reply = with_rows(duly.put, own, { 'id', 'due_at_ms', 'record' }, new)
+  local is_through = rank + plan.looked >= remaining
+
+  if #plan.gone > 0 then
+    -- Writes: first that which can refuse, and then has done nothing.
+    local reply = with_rows(duly.put, own, { 'mode', 'all', 'columns', 3, 'id', 'due_at_ms', 'record' }, plan.new)
     if reply.err or reply[4] then
       return reply.err and reply or redis.error_reply('ERR a job that could be put was refused: ' .. reply[6])
     end
-    with_rows(duly.reschedule, own, { 'id', 'due_at_ms' }, moved)
-    with_rows(duly.edit, own, { 'id', 'payload' }, changed)
-    redis.call('ZREM', set, unpack(gone))
+    with_rows(duly.reschedule, own, { 'columns', 2, 'id', 'due_at_ms' }, plan.moved)
+    with_rows(duly.edit, own, { 'columns', 2, 'id', 'payload' }, plan.changed)
+    redis.call('ZREM', set, unpack(plan.gone))
     if hash then
-      redis.call('HDEL', hash, unpack(gone))
+      redis.call('HDEL', hash, unpack(plan.gone))
     end
-    remaining = remaining - #gone
+    remaining = remaining - #plan.gone
   end
 
-  local told = { 'bytes', bytes, 'remaining', remaining,
-    'earliest_ms', earliest and string.format('%.0f', earliest) or '',
-    'latest_ms', latest and string.format('%.0f', latest) or '' }
+  local told = { 'bytes', plan.bytes, 'remaining', remaining,
+    'earliest_ms', plan.earliest and string.format('%.0f', plan.earliest) or '',
+    'latest_ms', plan.latest and string.format('%.0f', plan.latest) or '' }
   for i = 1, #COUNTS do
     told[#told + 1] = COUNTS[i]
-    told[#told + 1] = counts[COUNTS[i]] or 0
+    told[#told + 1] = plan.counts[COUNTS[i]] or 0
   end
-  return { 'imported', is_through and '' or cursor_score .. ':' .. string.format('%.0f', left_of_score), told }
+  return { 'imported', is_through and '' or plan.score .. ':' .. string.format('%.0f', plan.left), told }
 end
