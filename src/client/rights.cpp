@@ -70,6 +70,14 @@ constexpr std::array kProbes{
     Probe{"zrevrank", "ZREVRANK duly:{doctor}:probe x"},
     Probe{"zpopmax", "ZPOPMAX duly:{doctor}:probe"},
     Probe{"zscan", "ZSCAN duly:{doctor}:probe 0"},
+    Probe{"strlen", "STRLEN duly:{doctor}:probe"},
+    Probe{"pexpireat", "PEXPIREAT duly:{doctor}:probe 1"},
+    Probe{"rpush", "RPUSH duly:{doctor}:probe x"},
+    Probe{"rpop", "RPOP duly:{doctor}:probe"},
+    Probe{"lmove", "LMOVE duly:{doctor}:probe duly:{doctor}:probe LEFT RIGHT"},
+    Probe{"llen", "LLEN duly:{doctor}:probe"},
+    Probe{"lrange", "LRANGE duly:{doctor}:probe 0 0"},
+    Probe{"lrem", "LREM duly:{doctor}:probe 0 x"},
 };
 
 Command& add_words(Command& command, std::string_view words) {

@@ -86,8 +86,9 @@ TEST_F(CliLook, StatsCountsInThisForm) {
 
   const ProgramEnd end = duly({"stats", "mail", "--json"});
 
-  EXPECT_TRUE(end.out.starts_with(R"({"queue":"mail","scheduled":1,"ready":1,"active":0,"dead":0,)"
-                                  R"("done":0,"oldest_due_ms":)"))
+  EXPECT_TRUE(end.out.starts_with(
+      R"({"queue":"mail","engine":"lease","scheduled":1,"ready":1,"active":0,"dead":0,)"
+      R"("done":0,"oldest_due_ms":)"))
       << end.out;
   EXPECT_NE(
       end.out.find(

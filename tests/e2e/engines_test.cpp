@@ -116,7 +116,7 @@ TEST_P(Engines, B10_TwoWorkersRunEveryJobOnceAndNoneEarly) {
 TEST_P(Engines, AStoppedWorkerLosesNothingThatItHasNotStarted) {
   constexpr std::size_t kJobs = 20;
   admin_.create("mail", GetParam());
-  put_many(kJobs);
+  put_many(kJobs, {.delay = 300ms});
   RunningWorker worker(redis_.url(), {.queues = {"mail"}, .concurrency = 1},
                        [](Attempt&) { std::this_thread::sleep_for(10ms); });
   ASSERT_TRUE(worker.ends(3));

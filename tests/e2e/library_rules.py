@@ -71,7 +71,8 @@ class LibraryText(unittest.TestCase):
             top = re.match(r"((?:--[^\n]*\n)*)", text)[1]
             for m in re.finditer(r"((?:--[^\n]*\n)*)function duly\.(\w+)\(.*?\n(.*?)\nend\n", text, re.S):
                 comment, name, body = m.groups()
-                used = re.search(r"(?:args\.names\(|open\(keys, argv, )(\w+)\)|open\(keys, argv,\s+'([^']*)'\)|(each_dead)", body)
+                used = re.search(r"(?:args\.names\(|open\('\w+', keys, argv, )(\w+)\)|open\('\w+', keys, argv,\s+'([^']*)'\)"
+                                 r"|(each_dead)", body)
                 if name == "version":
                     yield name, "", comment
                 elif used[1]:
