@@ -10,6 +10,7 @@ using redis::Command;
 using redis::Reply;
 
 constexpr std::string_view kSetting = "notify-keyspace-events";
+constexpr std::chrono::seconds kAskForEvents{5};
 // More than that, and the sweep has to find them.
 constexpr std::size_t kMostExpired = 100'000;
 
@@ -70,6 +71,43 @@ std::vector<std::string> ExpiryEvents::take(std::size_t most) {
                                  std::make_move_iterator(end));
   ids_.erase(ids_.begin(), end);
   return first;
+}
+
+std::shared_ptr<ExpiryEvents> ExpiryListeners::make(const std::string& waiter,
+                                                    const std::string& key_prefix,
+                                                    ExpiryEvents::OnWake on_wake) {
+  auto events = std::make_shared<ExpiryEvents>(key_prefix, std::move(on_wake));
+  const std::lock_guard lock(mutex_);
+  all_[waiter] = events;
+  return events;
+}
+
+std::shared_ptr<ExpiryEvents> ExpiryListeners::of(const std::string& waiter) {
+  if (waiter.empty()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const auto found = all_.find(waiter);
+  return found == all_.end() ? nullptr : found->second.lock();
+}
+
+ClaimReply ExpiryListeners::listen(const QueueName& queue,
+                                   const std::shared_ptr<ExpiryEvents>& events, bool was_sweep,
+                                   ClaimReply reply) {
+  if (was_sweep && !reply.jobs.empty() && warn_) {
+    warn_("queue " + queue.text() + ": " + std::to_string(reply.jobs.size()) +
+          " jobs whose expiry event was missed, found by the sweep");
+  }
+  if (!events->is_empty()) {  // More expired than there was room for.
+    reply.is_parked = false;
+    reply.next_in = std::chrono::microseconds{0};
+  }
+  if (!events->start(*topology_, database_)) return reply;
+  need_expiry_events(library_, std::chrono::steady_clock::now() + kAskForEvents,
+                     [queue, warn = warn_](const Result<Nothing>& checked) {
+                       if (!checked.ok() && warn) {
+                         warn("queue " + queue.text() + ": " + checked.error().what());
+                       }
+                     });
+  return reply;
 }
 
 void need_expiry_events(const std::shared_ptr<Library>& library, redis::SteadyTime deadline,

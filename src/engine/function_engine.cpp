@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "src/core/record.h"
 #include "src/engine/clock_watch.h"
 #include "src/engine/expiry_events.h"
 #include "src/engine/lease_watch.h"
@@ -25,7 +24,6 @@ using redis::Reply;
 // So often, at most, a busy process adds its queues to the set of names again, in case the set was
 // lost.
 constexpr std::chrono::seconds kRegisterAgain{30};
-constexpr std::chrono::seconds kAskForEvents{5};
 
 std::int64_t ms_of(SystemTime time) { return time.time_since_epoch().count(); }
 
@@ -37,29 +35,13 @@ class FunctionEngine final : public Engine, public std::enable_shared_from_this<
         library_(
             std::make_shared<Library>(io, std::move(topology), options.parts, options.version)),
         process_name_(std::move(options.process_name)),
-        database_(options.database),
-        warn_(options.warn),
+        expiry_(
+            std::make_shared<ExpiryListeners>(library_, topology_, options.database, options.warn)),
         clock_(std::make_shared<ClockWatch>(std::move(options.warn))) {}
 
   void put(const QueueName& queue, std::vector<NewJob> jobs, PutMode mode, Deadline deadline,
            Done<std::vector<PutResult>> done) override {
-    Command arguments;
-    if (mode == PutMode::all_or_nothing) arguments.add("mode").add("all");
-    const bool has_due_at = std::any_of(jobs.begin(), jobs.end(),
-                                        [](const NewJob& job) { return job.due_at.has_value(); });
-    arguments.add("columns").add(has_due_at ? "4" : "3").add("id").add("delay_ms").add("record");
-    if (has_due_at) arguments.add("due_at_ms");
-    for (const NewJob& job : jobs) {
-      arguments.add(job.id->text());
-      if (job.due_at) {
-        arguments.add("");
-      } else {
-        arguments.add(job.delay.count());
-      }
-      arguments.add(core::pack_record(job));
-      if (has_due_at && job.due_at) arguments.add(std::max<std::int64_t>(0, ms_of(*job.due_at)));
-      if (has_due_at && !job.due_at) arguments.add("");
-    }
+    Command arguments = put_rows(jobs, mode);
     register_queue(queue, deadline);
     // The reply needs ids and times only.
     for (NewJob& job : jobs) job.payload = {};
@@ -69,25 +51,18 @@ class FunctionEngine final : public Engine, public std::enable_shared_from_this<
 
   void claim(const QueueName& queue, ClaimRequest request, Deadline deadline,
              Done<ClaimReply> done) override {
-    Command arguments{"as", "records", "token", request.token.text(), "most"};
-    arguments.add(static_cast<std::int64_t>(request.most))
-        .add("lease_ms")
-        .add(request.lease.count());
-    if (!request.waiter.empty()) arguments.add("waiter").add(request.waiter);
-    std::vector<std::string> expired;
-    if (const auto events = events_of(request.waiter)) expired = events->take(request.most);
-    if (!expired.empty()) arguments.add("columns").add("1").add("id");
-    for (const std::string& id : expired) arguments.add(id);
+    const auto events = expiry_->of(request.waiter);
+    const auto expired = events ? events->take(request.most) : std::vector<std::string>{};
+    Command arguments = claim_arguments(request, expired);
     register_queue(queue, deadline);
     call(queue, "duly_claim", std::move(arguments), deadline, Repeat::safe, std::move(done),
-         [weak = weak_from_this(), queue, lease = request.lease, waiter = request.waiter,
-          asked = expired.size()](Reply reply) {
+         [queue, lease = request.lease, expiry = expiry_, events,
+          was_sweep = expired.empty()](Reply reply) {
            const bool listens = reply.items.size() > 3 && reply.items[3].text == "listen";
-           const auto self = weak.lock();
            auto result = replies::claim(std::move(reply), queue, lease);
-           if (!listens || !self || !result.ok()) return result;
+           if (!listens || !events || !result.ok()) return result;
            return Result<ClaimReply>(
-               self->listen(queue, waiter, asked == 0, std::move(result).value()));
+               expiry->listen(queue, events, was_sweep, std::move(result).value()));
          });
   }
 
@@ -106,23 +81,13 @@ class FunctionEngine final : public Engine, public std::enable_shared_from_this<
 
   void fail(const QueueName& queue, std::vector<FailRow> rows, Deadline deadline,
             Done<std::vector<LeaseOutcome>> done) override {
-    Command arguments{"columns", "5", "id", "token", "error", "retry_in_ms", "give_up"};
-    for (const auto& [held, failure] : rows) {
-      arguments.add(held.id.text()).add(held.token.text()).add(failure.error);
-      arguments.add(failure.retry_in ? std::to_string(failure.retry_in->count()) : std::string());
-      arguments.add(failure.then == Failure::Then::give_up ? "1" : "");
-    }
-    end_leases(queue, "duly_fail", std::move(arguments), rows.size(), LeaseOutcome::failed,
-               deadline, std::move(done));
+    end_leases(queue, "duly_fail", fail_rows(rows), rows.size(), LeaseOutcome::failed, deadline,
+               std::move(done));
   }
 
   void extend(const QueueName& queue, std::vector<ExtendRow> rows, Deadline deadline,
               Done<std::vector<ExtendResult>> done) override {
-    Command arguments{"columns", "3", "id", "token", "lease_ms"};
-    for (const auto& [held, lease] : rows) {
-      arguments.add(held.id.text()).add(held.token.text()).add(lease.count());
-    }
-    call(queue, "duly_extend", std::move(arguments), deadline, Repeat::safe, std::move(done),
+    call(queue, "duly_extend", extend_rows(rows), deadline, Repeat::safe, std::move(done),
          [rows](const Reply& reply) { return replies::extend(reply, rows); });
   }
 
@@ -161,15 +126,8 @@ class FunctionEngine final : public Engine, public std::enable_shared_from_this<
 
   void reschedule(const QueueName& queue, std::vector<RescheduleRow> rows, Deadline deadline,
                   Done<std::vector<ChangeOutcome>> done) override {
-    Command arguments{"columns", "3", "id", "delay_ms", "due_at_ms"};
-    for (const RescheduleRow& row : rows) {
-      arguments.add(row.id.text());
-      arguments.add(row.due_at ? std::string() : std::to_string(row.delay.count()));
-      arguments.add(row.due_at ? std::to_string(std::max<std::int64_t>(0, ms_of(*row.due_at)))
-                               : std::string());
-    }
     // With a delay, a second time would move it again: by as much as the first answer was late.
-    change(queue, "duly_reschedule", std::move(arguments), rows.size(), Repeat::never, deadline,
+    change(queue, "duly_reschedule", reschedule_rows(rows), rows.size(), Repeat::never, deadline,
            std::move(done));
   }
 
@@ -292,11 +250,7 @@ class FunctionEngine final : public Engine, public std::enable_shared_from_this<
       const QueueName& queue,
       std::function<void(std::optional<std::chrono::microseconds> next_in)> on_wake) override {
     std::string channel = keys_of(queue)->wake_prefix + process_name_;
-    auto events = std::make_shared<ExpiryEvents>(keys_of(queue)->timer_prefix, on_wake);
-    {
-      const std::lock_guard lock(mutex_);
-      events_[channel] = events;
-    }
+    auto events = expiry_->make(channel, keys_of(queue)->timer_prefix, on_wake);
     auto subscription = topology_->subscribe(
         channel,
         {.message =
@@ -319,36 +273,6 @@ class FunctionEngine final : public Engine, public std::enable_shared_from_this<
     Known& known = known_[queue];
     if (!known.keys) known.keys = std::make_shared<QueueKeys>(queue);
     return known.keys;
-  }
-
-  std::shared_ptr<ExpiryEvents> events_of(const std::string& waiter) {
-    if (waiter.empty()) return nullptr;
-    const std::lock_guard lock(mutex_);
-    const auto found = events_.find(waiter);
-    return found == events_.end() ? nullptr : found->second.lock();
-  }
-
-  // The queue hands its jobs over by expiry events, as its reply has told: listens from now on.
-  ClaimReply listen(const QueueName& queue, const std::string& waiter, bool was_sweep,
-                    ClaimReply reply) {
-    const auto events = events_of(waiter);
-    if (!events) return reply;
-    if (was_sweep && !reply.jobs.empty() && warn_) {
-      warn_("queue " + queue.text() + ": " + std::to_string(reply.jobs.size()) +
-            " jobs whose expiry event was missed, found by the sweep");
-    }
-    if (!events->is_empty()) {  // More expired than there was room for.
-      reply.is_parked = false;
-      reply.next_in = std::chrono::microseconds{0};
-    }
-    if (!events->start(*topology_, database_)) return reply;
-    need_expiry_events(library_, std::chrono::steady_clock::now() + kAskForEvents,
-                       [queue, warn = warn_](const Result<Nothing>& checked) {
-                         if (!checked.ok() && warn) {
-                           warn("queue " + queue.text() + ": " + checked.error().what());
-                         }
-                       });
-    return reply;
   }
 
   // The set of names is in another slot than the queue, so it is written beside it, not inside put.
@@ -439,12 +363,10 @@ class FunctionEngine final : public Engine, public std::enable_shared_from_this<
   std::shared_ptr<redis::Topology> topology_;
   std::shared_ptr<Library> library_;
   std::string process_name_;
-  int database_;
-  std::function<void(const std::string&)> warn_;
+  std::shared_ptr<ExpiryListeners> expiry_;
   std::shared_ptr<ClockWatch> clock_;
   std::mutex mutex_;
   std::unordered_map<QueueName, Known> known_;
-  std::unordered_map<std::string, std::weak_ptr<ExpiryEvents>> events_;  // by waiter
 };
 
 }  // namespace

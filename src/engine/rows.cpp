@@ -8,6 +8,72 @@ namespace duly {
 
 using redis::Command;
 
+namespace {
+
+std::int64_t not_before_1970(SystemTime time) {
+  return std::max<std::int64_t>(0, time.time_since_epoch().count());
+}
+
+}  // namespace
+
+Command put_rows(const std::vector<NewJob>& jobs, PutMode mode) {
+  Command arguments;
+  if (mode == PutMode::all_or_nothing) arguments.add("mode").add("all");
+  const bool has_due_at = std::any_of(jobs.begin(), jobs.end(),
+                                      [](const NewJob& job) { return job.due_at.has_value(); });
+  arguments.add("columns").add(has_due_at ? "4" : "3").add("id").add("delay_ms").add("record");
+  if (has_due_at) arguments.add("due_at_ms");
+  for (const NewJob& job : jobs) {
+    arguments.add(job.id->text());
+    if (job.due_at) {
+      arguments.add("");
+    } else {
+      arguments.add(job.delay.count());
+    }
+    arguments.add(core::pack_record(job));
+    if (has_due_at && job.due_at) arguments.add(not_before_1970(*job.due_at));
+    if (has_due_at && !job.due_at) arguments.add("");
+  }
+  return arguments;
+}
+
+Command claim_arguments(const ClaimRequest& request, const std::vector<std::string>& ids) {
+  Command arguments{"as", "records", "token", request.token.text(), "most"};
+  arguments.add(static_cast<std::int64_t>(request.most)).add("lease_ms").add(request.lease.count());
+  if (!request.waiter.empty()) arguments.add("waiter").add(request.waiter);
+  if (!ids.empty()) arguments.add("columns").add("1").add("id");
+  for (const std::string& id : ids) arguments.add(id);
+  return arguments;
+}
+
+Command fail_rows(const std::vector<FailRow>& rows) {
+  Command arguments{"columns", "5", "id", "token", "error", "retry_in_ms", "give_up"};
+  for (const auto& [held, failure] : rows) {
+    arguments.add(held.id.text()).add(held.token.text()).add(failure.error);
+    arguments.add(failure.retry_in ? std::to_string(failure.retry_in->count()) : std::string());
+    arguments.add(failure.then == Failure::Then::give_up ? "1" : "");
+  }
+  return arguments;
+}
+
+Command extend_rows(const std::vector<ExtendRow>& rows) {
+  Command arguments{"columns", "3", "id", "token", "lease_ms"};
+  for (const auto& [held, lease] : rows) {
+    arguments.add(held.id.text()).add(held.token.text()).add(lease.count());
+  }
+  return arguments;
+}
+
+Command reschedule_rows(const std::vector<RescheduleRow>& rows) {
+  Command arguments{"columns", "3", "id", "delay_ms", "due_at_ms"};
+  for (const RescheduleRow& row : rows) {
+    arguments.add(row.id.text());
+    arguments.add(row.due_at ? std::string() : std::to_string(row.delay.count()));
+    arguments.add(row.due_at ? std::to_string(not_before_1970(*row.due_at)) : std::string());
+  }
+  return arguments;
+}
+
 Command held_rows(const std::vector<Held>& held) {
   const bool is_one_claim = std::all_of(held.begin(), held.end(), [&](const Held& other) {
     return other.token == held.front().token;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "duly/client.h"
@@ -7,6 +8,17 @@
 #include "src/redis/command.h"
 
 namespace duly {
+
+/// Arguments of duly_put.
+redis::Command put_rows(const std::vector<NewJob>& jobs, PutMode mode);
+
+/// Arguments of duly_claim; `ids` of jobs whose expiry was told.
+redis::Command claim_arguments(const ClaimRequest& request, const std::vector<std::string>& ids);
+
+/// Arguments of duly_fail, duly_extend, duly_reschedule.
+redis::Command fail_rows(const std::vector<FailRow>& rows);
+redis::Command extend_rows(const std::vector<ExtendRow>& rows);
+redis::Command reschedule_rows(const std::vector<RescheduleRow>& rows);
 
 /// Arguments of functions that take rows of id and token. Jobs of one claim name their token once:
 /// the fast way through duly_ack.

@@ -10,7 +10,7 @@
 --   again(q, l, id, at, priority)        writes: a job that was held waits for `at`
 --   on_due(q, id, due)        if there: told when a job waits again, or for another time
 --   back(q, id)               if there: what waits beside `due` (its turn has come, nobody took it) is put back there
---   beside(q)                 if there: how many wait so, and how many are active
+--   beside(q)                 if there: how many wait so, how many are active, and the due time of the first that waits so
 engines.lease = {
   name = 'lease',
   cannot = {},

@@ -196,5 +196,6 @@ function list.beside(q)
   for _, token in ipairs(redis.call('ZRANGE', q.leases, 0, -1)) do
     active = active + redis.call('LLEN', list_held(q, token))
   end
-  return redis.call('LLEN', q.ready), active
+  local first = redis.call('LRANGE', q.ready, 0, 0)[1]
+  return redis.call('LLEN', q.ready), active, first and select(2, list_parse(first))
 end

@@ -228,9 +228,9 @@ function duly.stats(keys, argv)
   local active = math.max(0, redis.call('HLEN', q.jobs) - count - dead - done)
   local scheduled = count - ready
   if q.engine.beside then
-    local beside
-    beside, active = q.engine.beside(q)
-    ready = ready + beside
+    local beside, first
+    beside, active, first = q.engine.beside(q)
+    ready, due = ready + beside, first and math.min(due or first, first) or due
   end
   local row = { 'now_ms', now, 'scheduled', scheduled, 'ready', ready, 'active', active, 'dead', dead, 'done', done,
     'oldest_due_ms', due and string.format('%.0f', due) or '', 'stopped', is_full and 1 or 0,

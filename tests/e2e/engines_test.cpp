@@ -167,6 +167,17 @@ TEST_F(EngineList, TheExpiryOfARecordNeverCutsItsJobOff) {
   EXPECT_EQ(redis_.cli("EXISTS", key + now.text(), key + old.text(), key + late.text()), "0");
 }
 
+TEST_F(EngineList, StatsNameTheFirstJobThatNobodyHasTaken) {
+  admin_.create("mail", EngineName::list);
+  for (const int ms : {1000, 2000, 3000}) put({.due_at = SystemTime{Milliseconds{ms}}});
+
+  ASSERT_EQ(client_.claim("mail", {.most = 1}).size(), 1U);
+
+  EXPECT_EQ(stats().oldest_due, SystemTime{2s});
+  EXPECT_EQ(stats().ready, 2U);
+  EXPECT_EQ(stats().active, 1U);
+}
+
 class EngineKeyspace : public WorkerTest {};
 
 TEST_F(EngineKeyspace, TheSweepFindsWhatNobodyHeard) {
