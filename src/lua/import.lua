@@ -232,8 +232,10 @@ function duly.import(keys, argv)
     return bad
   end
   local q, a, header
-  q = queue.open(own, 'import')
-  a, bad = args.parse(argv, args.names(IMPORT))
+  q, bad = queue.open(own, 'import')
+  if q then
+    a, bad = args.parse(argv, args.names(IMPORT))
+  end
   if not bad and a.is_batch then
     bad = args.invalid('columns', 'given', 'none')
   end

@@ -5,7 +5,7 @@
 local MOST_POPPED = 100
 
 local pop = engine_like_lease('pop', { 'ack', 'fail', 'release', 'extend', 'recover', 'cancel', 'reschedule', 'run_now',
-  'edit', 'replay', 'purge', 'find', 'list' })
+  'edit', 'replay', 'purge', 'find', 'list', 'import' })
 
 local function pop_member(id, bytes)
   return id .. '\0\0\0\0\0\0\0' .. bytes

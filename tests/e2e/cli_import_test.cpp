@@ -172,6 +172,22 @@ TEST_F(CliImport, AMemberThatIsAddedAgainMovesItsWaitingJobAndIsKeptWhileThatRun
   EXPECT_EQ(json({"claim", "mail"}).at("payload"), "third");
 }
 
+TEST_F(CliImport, EnginesTakeTheirJobsOrRefuseByNameAndLeaveThem) {
+  for (const std::string engine : {"list", "keyspace", "pop"}) {
+    json({"queues", "create", engine, "--engine", engine});
+    add("old-" + engine, "1", "hello");
+  }
+
+  for (const std::string engine : {"list", "keyspace"}) {
+    EXPECT_EQ(import({"zset", "old-" + engine, "--queue", engine}).at("created"), 1);
+    EXPECT_EQ(json({"claim", engine}).at("payload"), "hello");
+  }
+  const ProgramEnd end = duly({"import", "zset", "old-pop", "--queue", "pop"});
+  EXPECT_EQ(end.status, 2);
+  EXPECT_NE(end.err.find("engine 'pop': does not support import"), std::string::npos) << end.err;
+  EXPECT_EQ(members("old-pop"), "1");
+}
+
 TEST_F(CliImport, NothingThereIsNoError) {
   const ProgramEnd end = duly({"import", "zset", "nothing", "--queue", "mail"});
 
