@@ -172,14 +172,14 @@ class Streamer {
   }
 
   static void print_result(std::uint64_t line, const PutResult& result) {
-    Json json{{"line", line}};
-    json.update(put_json(result));
-    if (result.id.empty()) json["id"] = nullptr;
+    Json told{{"line", line}};
+    told.update(put_json(result));
+    if (result.id.empty()) told["id"] = nullptr;
     if (result.error) {
-      json["error"] = {{"code", to_string(result.error->code())},
+      told["error"] = {{"code", to_string(result.error->code())},
                        {"message", result.error->what()}};
     }
-    print_json(json);
+    print_json(told);
   }
 
   [[nodiscard]] std::string summary() const {
