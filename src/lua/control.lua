@@ -75,7 +75,7 @@ end
 
 -- Makes a queue of an engine other than `lease`. One that exists keeps its engine.
 --
--- args   engine    lease, pop, list or keyspace
+-- args   engine    lease, pop, list, stream or keyspace
 -- reply  {'created'}, {'exists'}: it has this engine already
 function duly.create(keys, argv)
   local q, a, _, bad = open('create', keys, argv, 'engine')
@@ -84,7 +84,7 @@ function duly.create(keys, argv)
   end
   local name = a.given.engine or ''
   if not engines[name] then
-    return args.invalid('engine', 'unknown', 'lease, pop, list or keyspace')
+    return args.invalid('engine', 'unknown', 'lease, pop, list, stream or keyspace')
   end
   local is_new = redis.call('HEXISTS', q.meta, 'engine') == 0
   if is_new and (redis.call('EXISTS', q.jobs) == 1 or redis.call('HEXISTS', q.meta, 'put') == 1) then

@@ -10,7 +10,8 @@
 --   again(q, l, id, at, priority)        writes: a job that was held waits for `at`
 --   on_due(q, id, due)        if there: told when a job waits again, or for another time
 --   back(q, id)               if there: what waits beside `due` (its turn has come, nobody took it) is put back there
---   beside(q)                 if there: how many wait so, how many are active, and the due time of the first that waits so
+--   count_beside(q)           if there: how many wait so; with it, if they differ from what `jobs` tells or are known,
+--   count_active(q), first_beside(q)     how many are active, and the due time of the first that waits so
 engines.lease = {
   name = 'lease',
   cannot = {},
@@ -97,4 +98,18 @@ local function row_gatherer(now, token, lease_ms, packed)
     queue.count(q, 'lateness_ms', g.lateness)
   end
   return g
+end
+
+-- The rows of a claim that stands, as its repeat answers them.
+local function rows_of_lease(q, l, packed, now)
+  local ends_at = tonumber(redis.call('ZSCORE', q.leases, l.token) or now)
+  local g = row_gatherer(now, l.token, math.max(0, ends_at - now), packed)
+  for i = 1, #l.order do
+    local bytes = q.engine.record(q, l.order[i])
+    if bytes then
+      local t = tries.of(q, l.order[i])
+      g.add(l.order[i], now, bytes, t.failures + t.lost + 1)
+    end
+  end
+  return g.rows
 end

@@ -33,7 +33,7 @@ function keep.room(q)
   if q.length == 0 then
     return math.huge
   end
-  local count = redis.call('ZCARD', q.due) + (q.engine.beside and redis.call('LLEN', q.ready) or 0)
+  local count = redis.call('ZCARD', q.due) + (q.engine.count_beside and q.engine.count_beside(q) or 0)
   return math.max(0, q.length - count), q.length
 end
 

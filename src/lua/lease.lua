@@ -88,9 +88,9 @@ function lease.recover(q, now, most)
   local back, again, lost, dropped = 0, 0, 0, 0
   for i = 1, #expired, 2 do
     local token, ended_at = expired[i], tonumber(expired[i + 1])
-    local l = q.engine.open(q, token) or { token = token, order = {} }
-    q.engine.free(q, l)
+    local l = q.engine.open(q, token) or lease.new(token)
     for _, id in ipairs(l.order) do
+      lease.take(l, id)
       local bytes = q.has_levels and q.engine.record(q, id)
       if bytes or not q.has_levels and q.engine.has(q, id) then
         local t = tries.of(q, id)
@@ -114,6 +114,11 @@ function lease.recover(q, now, most)
         redis.call('HDEL', q.tries, id)
         dropped = dropped + 1
       end
+    end
+    if l.is_changed then
+      q.engine.close(q, l)
+    else
+      q.engine.free(q, l)
     end
     if back >= most then
       break

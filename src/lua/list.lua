@@ -155,19 +155,7 @@ end
 
 function list.claimed(q, token, packed, now)
   local l = list.open(q, token)
-  if not l then
-    return nil
-  end
-  local ends_at = tonumber(redis.call('ZSCORE', q.leases, token) or now)
-  local g = row_gatherer(now, token, math.max(0, ends_at - now), packed)
-  for i = 1, #l.order do
-    local bytes = list.record(q, l.order[i])
-    if bytes then
-      local t = tries.of(q, l.order[i])
-      g.add(l.order[i], now, bytes, t.failures + t.lost + 1)
-    end
-  end
-  return g.rows
+  return l and rows_of_lease(q, l, packed, now)
 end
 
 -- Looks through `ready`, which is short.
@@ -191,11 +179,19 @@ function list.is_ready(q, id)
   end
 end
 
-function list.beside(q)
+function list.count_beside(q)
+  return redis.call('LLEN', q.ready)
+end
+
+function list.count_active(q)
   local active = 0
   for _, token in ipairs(redis.call('ZRANGE', q.leases, 0, -1)) do
     active = active + redis.call('LLEN', list_held(q, token))
   end
+  return active
+end
+
+function list.first_beside(q)
   local first = redis.call('LRANGE', q.ready, 0, 0)[1]
-  return redis.call('LLEN', q.ready), active, first and select(2, list_parse(first))
+  return first and select(2, list_parse(first))
 end

@@ -227,9 +227,9 @@ function duly.stats(keys, argv)
   local due, fill, is_full = waiting.head(q), keep.fill(q)
   local active = math.max(0, redis.call('HLEN', q.jobs) - count - dead - done)
   local scheduled = count - ready
-  if q.engine.beside then
-    local beside, first
-    beside, active, first = q.engine.beside(q)
+  if q.engine.count_beside then
+    local beside, first = q.engine.count_beside(q), q.engine.first_beside and q.engine.first_beside(q)
+    active = q.engine.count_active and q.engine.count_active(q) or active - beside
     ready, due = ready + beside, first and math.min(due or first, first) or due
   end
   local row = { 'now_ms', now, 'scheduled', scheduled, 'ready', ready, 'active', active, 'dead', dead, 'done', done,

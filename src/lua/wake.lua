@@ -36,7 +36,7 @@ end
 -- Time of the next due job or lease end, in ms; nil if there is none.
 function wake.next_at(q)
   local due = waiting.head(q)
-  if q.engine.beside and redis.call('LLEN', q.ready) > 0 then
+  if q.engine.count_beside and q.engine.count_beside(q) > 0 then
     return 0
   end
   local lease_end = redis.call('ZRANGE', q.leases, 0, 0, 'WITHSCORES')[2]

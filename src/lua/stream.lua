@@ -1,0 +1,200 @@
+-- Engine `stream`: a sorted set until a job is due, then an entry of the stream `ready`, which names the job. A claim is a
+-- consumer of the group `duly`, by its token: what is pending for it, it holds; ack takes the entry out of the stream.
+--
+-- Only what is due enters the stream, and no more than a claim takes. The jobs of an expired lease stay where they are,
+-- pending for the consumer `aside`, until a claim takes them over.
+local STREAM_GROUP = 'duly'
+local STREAM_ASIDE = 'aside'
+local STREAM_ASIDE_MS = 1000000000 -- so long idle, as the mark of what lies aside
+local STREAM_STEP = 25             -- entries read before their size is looked at
+
+local stream = engine_like_lease('stream', {})
+
+-- A call that needs the group: made, if it is not there.
+local function stream_call(q, ...)
+  local reply = redis.pcall(...)
+  if type(reply) == 'table' and reply.err and string.find(reply.err, 'NOGROUP') then
+    redis.call('XGROUP', 'CREATE', q.ready, STREAM_GROUP, '0', 'MKSTREAM')
+    return redis.call(...)
+  end
+  if type(reply) == 'table' and reply.err then
+    error(reply.err)
+  end
+  return reply
+end
+
+-- What is pending for a consumer: {entry, ...}; nothing if there is no group.
+local function stream_pending(q, consumer, most)
+  local found = redis.pcall('XPENDING', q.ready, STREAM_GROUP, '-', '+', most, consumer)
+  local entries = {}
+  for i = 1, found.err and 0 or #found do
+    entries[i] = found[i][1]
+  end
+  return entries
+end
+
+-- reply  id, due time; nil if the entry is gone
+local function stream_entry(q, entry)
+  local found = redis.call('XRANGE', q.ready, entry, entry)[1]
+  if found then
+    return found[2][2], tonumber(found[2][4])
+  end
+end
+
+local function stream_end(q, entry)
+  redis.call('XACK', q.ready, STREAM_GROUP, entry)
+  redis.call('XDEL', q.ready, entry)
+end
+
+-- Hands over the entries of a reply of Redis; `c` is what a claim has gathered.
+local function stream_hand_over(q, c, entries)
+  for i = 1, #entries do
+    local entry, fields = entries[i][1], entries[i][2]
+    local id, due = fields and fields[2], fields and tonumber(fields[4])
+    local bytes = id and stream.record(q, id)
+    if not bytes then
+      stream_end(q, entry)
+      redis.call('HDEL', q.tries, id or '')
+      c.dropped = c.dropped + 1
+    else
+      local t = tries.of(q, id)
+      if not record.is_readable(bytes) then
+        stream_end(q, entry)
+        t.error, t.last_at = 'record is damaged or of an unknown format', c.now
+        tries.bury(q, id, t, 'unreadable', c.now)
+      else
+        c.was_overdue = c.was_overdue or due < c.now - 20
+        c.ends_at = math.max(c.ends_at, c.now + math.max(c.lease_ms, record.lease_ms(bytes)))
+        c.g.add(id, due, bytes, t.failures + t.lost + 1)
+      end
+    end
+  end
+end
+
+-- Writes: the first due jobs enter the stream. Answers how many.
+local function stream_move(q, now, most)
+  local due = redis.call('ZRANGEBYSCORE', q.due, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
+  local ids = {}
+  for i = 1, #due, 2 do
+    ids[#ids + 1] = due[i]
+    redis.call('XADD', q.ready, '*', 'id', due[i], 'due', due[i + 1])
+  end
+  if #ids > 0 then
+    redis.call('ZREM', q.due, unpack(ids))
+  end
+  return #ids
+end
+
+function stream.take(q, a, now, most, lease_ms, packed)
+  local token = a.given.token
+  local c = { g = row_gatherer(now, token, lease_ms, packed), now = now, lease_ms = lease_ms, ends_at = 0, dropped = 0 }
+  for _, entry in ipairs(stream_pending(q, STREAM_ASIDE, most)) do
+    if c.g.bytes > MOST_BYTES then
+      break
+    end
+    stream_hand_over(q, c, redis.call('XAUTOCLAIM', q.ready, STREAM_GROUP, token, STREAM_ASIDE_MS / 2, entry, 'COUNT', 1)[2])
+  end
+  local is_empty = false
+  while not is_empty and c.g.taken < most and c.g.bytes <= MOST_BYTES do
+    local step = math.min(STREAM_STEP, most - c.g.taken)
+    local found = stream_call(q, 'XREADGROUP', 'GROUP', STREAM_GROUP, token, 'COUNT', step, 'STREAMS', q.ready, '>')
+    if found and #found > 0 then
+      stream_hand_over(q, c, found[1][2])
+    else
+      is_empty = stream_move(q, now, step) == 0
+    end
+  end
+  if c.g.taken > 0 then
+    redis.call('ZADD', q.leases, c.ends_at, token)
+  else
+    redis.call('XGROUP', 'DELCONSUMER', q.ready, STREAM_GROUP, token)
+  end
+  c.g.count(q)
+  queue.count(q, 'dropped', c.dropped)
+  return c.g.rows, not is_empty, c.was_overdue
+end
+
+function stream.open(q, token)
+  local entries = token and token ~= STREAM_ASIDE and stream_pending(q, token, 250) or {}
+  if #entries == 0 then
+    return nil
+  end
+  local l = lease.new(token)
+  l.entry, l.stays = {}, {}
+  for i = 1, #entries do
+    local id, due = stream_entry(q, entries[i])
+    if id then
+      lease.add(l, id)
+      l.entry[id] = entries[i]
+    end
+  end
+  return l
+end
+
+function stream.close(q, l)
+  if not l.is_changed then
+    return
+  end
+  for id, entry in pairs(l.entry) do
+    if not l.set[id] and not l.stays[id] then
+      stream_end(q, entry)
+    end
+  end
+  if l.count == 0 then
+    stream.free(q, l)
+  end
+end
+
+function stream.free(q, l)
+  redis.call('ZREM', q.leases, l.token)
+  redis.pcall('XGROUP', 'DELCONSUMER', q.ready, STREAM_GROUP, l.token)
+end
+
+-- Of an expired lease: aside. The time of the job's entry says since when it is due.
+function stream.again(q, l, id)
+  l.stays[id] = true
+  redis.call('XCLAIM', q.ready, STREAM_GROUP, STREAM_ASIDE, 0, l.entry[id], 'IDLE', STREAM_ASIDE_MS, 'JUSTID')
+end
+
+function stream.claimed(q, token, packed, now)
+  local l = stream.open(q, token)
+  return l and rows_of_lease(q, l, packed, now)
+end
+
+-- Looks through what lies aside.
+local function stream_find(q, id)
+  for _, entry in ipairs(stream_pending(q, STREAM_ASIDE, 1000)) do
+    local other, due = stream_entry(q, entry)
+    if other == id then
+      return entry, due
+    end
+  end
+end
+
+function stream.back(q, id)
+  local entry, due = stream_find(q, id)
+  if entry then
+    stream_end(q, entry)
+    redis.call('ZADD', q.due, due, id)
+  end
+end
+
+function stream.is_ready(q, id)
+  local _, due = stream_find(q, id)
+  return due
+end
+
+-- What lies aside, and what no claim has read: its size was too much for the one that moved it.
+function stream.count_beside(q)
+  local length, pending = redis.call('XLEN', q.ready), redis.pcall('XPENDING', q.ready, STREAM_GROUP)
+  if pending.err then
+    return length
+  end
+  local aside = 0
+  for _, consumer in ipairs(pending[4] or {}) do
+    if consumer[1] == STREAM_ASIDE then
+      aside = tonumber(consumer[2])
+    end
+  end
+  return length - pending[1] + aside
+end
