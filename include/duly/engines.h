@@ -10,12 +10,13 @@ enum class EngineName {
   lease,     ///< The default: a sorted set and a hash, one lease a claim.
   pop,       ///< The jobs are members of a sorted set; a claim takes them out.
   list,      ///< A sorted set until due, then a list; each claim has a list of its own.
+  stream,    ///< A sorted set until due, then a stream with a consumer group.
   keyspace,  ///< Keys that expire when a job is due; Redis tells it.
 };
 std::string_view to_string(EngineName engine);
 
 inline constexpr std::array kEngineNames{EngineName::lease, EngineName::pop, EngineName::list,
-                                         EngineName::keyspace};
+                                         EngineName::stream, EngineName::keyspace};
 
 /// What an engine can do; what it cannot, it refuses by name.
 struct Capabilities {

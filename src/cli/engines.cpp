@@ -22,7 +22,7 @@ EngineName parse_engine(const std::string& text) {
     if (to_string(engine) == text) return engine;
   }
   throw Error(ErrorCode::invalid_argument,
-              "--engine: '" + text + "', expected lease, pop, list or keyspace");
+              "--engine: '" + text + "', expected lease, pop, list, stream or keyspace");
 }
 
 std::string delivers(const Capabilities& can) {
@@ -108,7 +108,7 @@ void add_queue_engines(CLI::App& queues, Context& context) {
       queues.add_subcommand("create", "Make a queue of another engine than lease");
   add_queue(*create, given->queue);
   create->add_option("--engine", given->engine, "How it stores jobs [lease]")
-      ->type_name("lease|pop|list|keyspace");
+      ->type_name("lease|pop|list|stream|keyspace");
   add_examples(*create, R"(  duly queues create ticks --engine pop
   duly queues create mail --engine list
 

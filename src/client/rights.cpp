@@ -78,6 +78,17 @@ constexpr std::array kProbes{
     Probe{"llen", "LLEN duly:{doctor}:probe"},
     Probe{"lrange", "LRANGE duly:{doctor}:probe 0 0"},
     Probe{"lrem", "LREM duly:{doctor}:probe 0 x"},
+    Probe{"xadd", "XADD duly:{doctor}:probe NOMKSTREAM * a b"},
+    Probe{"xlen", "XLEN duly:{doctor}:probe"},
+    Probe{"xrange", "XRANGE duly:{doctor}:probe - + COUNT 1"},
+    Probe{"xack", "XACK duly:{doctor}:probe duly 1-1"},
+    Probe{"xdel", "XDEL duly:{doctor}:probe 1-1"},
+    Probe{"xpending", "XPENDING duly:{doctor}:probe duly"},
+    Probe{"xclaim", "XCLAIM duly:{doctor}:probe duly x 0 1-1"},
+    Probe{"xautoclaim", "XAUTOCLAIM duly:{doctor}:probe duly x 0 0-0"},
+    Probe{"xreadgroup", "XREADGROUP GROUP duly x STREAMS duly:{doctor}:probe >"},
+    Probe{"xgroup|create", "XGROUP CREATE duly:{doctor}:probe duly 0"},
+    Probe{"xgroup|delconsumer", "XGROUP DELCONSUMER duly:{doctor}:probe duly x"},
 };
 
 Command& add_words(Command& command, std::string_view words) {

@@ -22,6 +22,13 @@ constexpr Capabilities kList{.name = "list",
                              .has_check = false,
                              .isolates_suspects = false,
                              .hand_over = "moved to a list of the claim"};
+constexpr Capabilities kStream{.name = "stream",
+                               .has_lease_lengths = false,
+                               .has_priorities = false,
+                               .has_retention = false,
+                               .has_check = false,
+                               .isolates_suspects = false,
+                               .hand_over = "read by a consumer of a group"};
 constexpr Capabilities kKeyspace{.name = "keyspace",
                                  .has_leases = false,
                                  .has_lease_lengths = false,
@@ -46,6 +53,8 @@ const Capabilities& capabilities_of(EngineName engine) {
       return kPop;
     case EngineName::list:
       return kList;
+    case EngineName::stream:
+      return kStream;
     case EngineName::keyspace:
       return kKeyspace;
   }

@@ -6,7 +6,6 @@
 local STREAM_GROUP = 'duly'
 local STREAM_ASIDE = 'aside'
 local STREAM_ASIDE_MS = 1000000000 -- so long idle, as the mark of what lies aside
-local STREAM_STEP = 25             -- entries read before their size is looked at
 
 local stream = engine_like_lease('stream', {})
 
@@ -46,8 +45,9 @@ local function stream_end(q, entry)
   redis.call('XDEL', q.ready, entry)
 end
 
--- Hands over the entries of a reply of Redis; `c` is what a claim has gathered.
-local function stream_hand_over(q, c, entries)
+-- Hands over the entries of a reply of Redis; `c` is what a claim has gathered. What lay aside is ready since its lease
+-- ended.
+local function stream_hand_over(q, c, entries, lay_aside)
   for i = 1, #entries do
     local entry, fields = entries[i][1], entries[i][2]
     local id, due = fields and fields[2], fields and tonumber(fields[4])
@@ -63,6 +63,7 @@ local function stream_hand_over(q, c, entries)
         t.error, t.last_at = 'record is damaged or of an unknown format', c.now
         tries.bury(q, id, t, 'unreadable', c.now)
       else
+        due = lay_aside and math.max(due, t.last_at) or due
         c.was_overdue = c.was_overdue or due < c.now - 20
         c.ends_at = math.max(c.ends_at, c.now + math.max(c.lease_ms, record.lease_ms(bytes)))
         c.g.add(id, due, bytes, t.failures + t.lost + 1)
@@ -71,12 +72,16 @@ local function stream_hand_over(q, c, entries)
   end
 end
 
--- Writes: the first due jobs enter the stream. Answers how many.
-local function stream_move(q, now, most)
+-- Writes: the first due jobs enter the stream, as many as a claim has room for. Answers how many.
+local function stream_move(q, now, most, bytes)
   local due = redis.call('ZRANGEBYSCORE', q.due, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
   local ids = {}
   for i = 1, #due, 2 do
+    if bytes > MOST_BYTES then
+      break
+    end
     ids[#ids + 1] = due[i]
+    bytes = bytes + stream.bytes(q, due[i])
     redis.call('XADD', q.ready, '*', 'id', due[i], 'due', due[i + 1])
   end
   if #ids > 0 then
@@ -92,16 +97,16 @@ function stream.take(q, a, now, most, lease_ms, packed)
     if c.g.bytes > MOST_BYTES then
       break
     end
-    stream_hand_over(q, c, redis.call('XAUTOCLAIM', q.ready, STREAM_GROUP, token, STREAM_ASIDE_MS / 2, entry, 'COUNT', 1)[2])
+    stream_hand_over(q, c, redis.call('XAUTOCLAIM', q.ready, STREAM_GROUP, token, STREAM_ASIDE_MS / 2, entry, 'COUNT', 1)[2], true)
   end
   local is_empty = false
   while not is_empty and c.g.taken < most and c.g.bytes <= MOST_BYTES do
-    local step = math.min(STREAM_STEP, most - c.g.taken)
-    local found = stream_call(q, 'XREADGROUP', 'GROUP', STREAM_GROUP, token, 'COUNT', step, 'STREAMS', q.ready, '>')
+    local found = stream_call(q, 'XREADGROUP', 'GROUP', STREAM_GROUP, token, 'COUNT', most - c.g.taken, 'STREAMS',
+      q.ready, '>')
     if found and #found > 0 then
       stream_hand_over(q, c, found[1][2])
     else
-      is_empty = stream_move(q, now, step) == 0
+      is_empty = stream_move(q, now, most - c.g.taken, c.g.bytes) == 0
     end
   end
   if c.g.taken > 0 then
@@ -150,7 +155,7 @@ function stream.free(q, l)
   redis.pcall('XGROUP', 'DELCONSUMER', q.ready, STREAM_GROUP, l.token)
 end
 
--- Of an expired lease: aside. The time of the job's entry says since when it is due.
+-- Of an expired lease: aside.
 function stream.again(q, l, id)
   l.stays[id] = true
   redis.call('XCLAIM', q.ready, STREAM_GROUP, STREAM_ASIDE, 0, l.entry[id], 'IDLE', STREAM_ASIDE_MS, 'JUSTID')
@@ -166,7 +171,7 @@ local function stream_find(q, id)
   for _, entry in ipairs(stream_pending(q, STREAM_ASIDE, 1000)) do
     local other, due = stream_entry(q, entry)
     if other == id then
-      return entry, due
+      return entry, math.max(due, tries.of(q, id).last_at)
     end
   end
 end
@@ -184,7 +189,7 @@ function stream.is_ready(q, id)
   return due
 end
 
--- What lies aside, and what no claim has read: its size was too much for the one that moved it.
+-- What lies aside, and what no claim has read: it was moved in vain.
 function stream.count_beside(q)
   local length, pending = redis.call('XLEN', q.ready), redis.pcall('XPENDING', q.ready, STREAM_GROUP)
   if pending.err then

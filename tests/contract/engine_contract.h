@@ -65,6 +65,8 @@ inline std::string kind_name(const ::testing::TestParamInfo<EngineKind>& info) {
       return "pop";
     case EngineKind::list:
       return "list";
+    case EngineKind::stream:
+      return "stream";
     case EngineKind::keyspace:
       return "keyspace";
   }
@@ -73,7 +75,8 @@ inline std::string kind_name(const ::testing::TestParamInfo<EngineKind>& info) {
 
 inline auto every_engine() {
   return ::testing::Values(EngineKind::model, EngineKind::functions, EngineKind::scripts,
-                           EngineKind::pop, EngineKind::list, EngineKind::keyspace);
+                           EngineKind::pop, EngineKind::list, EngineKind::stream,
+                           EngineKind::keyspace);
 }
 inline auto lease_engines() {
   return ::testing::Values(EngineKind::functions, EngineKind::scripts);

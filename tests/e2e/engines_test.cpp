@@ -49,7 +49,7 @@ TEST_F(EnginesCli, AnUnknownEngineIsRefusedAndNothingIsMade) {
   const ProgramEnd end = duly({"queues", "create", "mail", "--engine", "rabbit"});
 
   EXPECT_EQ(end.status, 2);
-  EXPECT_THAT(end.err, HasSubstr("'rabbit', expected lease, pop, list or keyspace"));
+  EXPECT_THAT(end.err, HasSubstr("'rabbit', expected lease, pop, list, stream or keyspace"));
   EXPECT_EQ(redis_.cli("DBSIZE"), "0");
 }
 
@@ -132,8 +132,10 @@ INSTANTIATE_TEST_SUITE_P(Each, Engines, ::testing::ValuesIn(kEngineNames),
 
 class EngineList : public WorkerTest {};
 
-TEST_F(EngineList, B02_TheListOfAKilledWorkerGoesBack) {
-  admin_.create("mail", EngineName::list);
+class Retrying : public WorkerTest, public ::testing::WithParamInterface<EngineName> {};
+
+TEST_P(Retrying, B02_WhatAKilledWorkerHeldGoesBack) {
+  admin_.create("mail", GetParam());
   put_many(10);
   WorkerProcess killed({.url = redis_.url(), .lease = 500ms, .behaviour = "ms:60000"});
   ASSERT_TRUE(eventually([&] { return killed.deliveries().size() == 10; })) << killed.err();
@@ -147,6 +149,9 @@ TEST_F(EngineList, B02_TheListOfAKilledWorkerGoesBack) {
   EXPECT_EQ(stats().totals.lost_leases, 10U);
   EXPECT_EQ(stats().totals.acked, 10U);
 }
+
+INSTANTIATE_TEST_SUITE_P(Each, Retrying, ::testing::Values(EngineName::list, EngineName::stream),
+                         [](const auto& one) { return std::string(to_string(one.param)); });
 
 TEST_F(EngineList, TheExpiryOfARecordNeverCutsItsJobOff) {
   admin_.create("mail", EngineName::list);
@@ -176,6 +181,33 @@ TEST_F(EngineList, StatsNameTheFirstJobThatNobodyHasTaken) {
   EXPECT_EQ(stats().oldest_due, SystemTime{2s});
   EXPECT_EQ(stats().ready, 2U);
   EXPECT_EQ(stats().active, 1U);
+}
+
+class EngineStream : public WorkerTest {};
+
+TEST_F(EngineStream, OnlyWhatIsDueEntersAndAckedEntriesLeave) {
+  admin_.create("mail", EngineName::stream);
+  put({.delay = 1h});
+  put_many(5);
+  const auto length = [&] { return redis_.cli("XLEN", "duly:{mail}:ready"); };
+
+  const auto jobs = client_.claim("mail", {.most = 10});
+  ASSERT_EQ(jobs.size(), 5U);
+  EXPECT_EQ(length(), "5");
+  for (const ActiveJob& job : jobs) EXPECT_EQ(client_.ack(job), LeaseOutcome::acked);
+
+  EXPECT_EQ(length(), "0");
+  EXPECT_EQ(redis_.cli("XINFO", "CONSUMERS", "duly:{mail}:ready", "duly"), "");
+  EXPECT_EQ(stats().scheduled, 1U);
+}
+
+TEST_F(EngineStream, AGroupThatIsLostIsMadeAgainAndNoJobIsLost) {
+  admin_.create("mail", EngineName::stream);
+  put_many(3);
+  ASSERT_EQ(client_.claim("mail", {.most = 1}).size(), 1U);
+  ASSERT_EQ(redis_.cli("XGROUP", "DESTROY", "duly:{mail}:ready", "duly"), "1");
+
+  EXPECT_EQ(client_.claim("mail", {.most = 10}).size(), 3U);
 }
 
 class EngineKeyspace : public WorkerTest {};

@@ -15,6 +15,7 @@ enum class EngineKind {
   scripts,    ///< The same by EVALSHA: functions are denied to its user.
   pop,        ///< The other engines, by FCALL.
   list,
+  stream,
   keyspace,
 };
 

@@ -28,6 +28,8 @@ EngineName engine_of(EngineKind kind) {
       return EngineName::pop;
     case EngineKind::list:
       return EngineName::list;
+    case EngineKind::stream:
+      return EngineName::stream;
     case EngineKind::keyspace:
       return EngineName::keyspace;
     default:
