@@ -51,16 +51,19 @@ class FunctionEngine final : public Engine, public std::enable_shared_from_this<
 
   void claim(const QueueName& queue, ClaimRequest request, Deadline deadline,
              Done<ClaimReply> done) override {
-    const auto events = expiry_->of(request.waiter);
+    const std::shared_ptr<ExpiryEvents> events = expiry_->of(request.waiter);
     const auto expired = events ? events->take(request.most) : std::vector<std::string>{};
     Command arguments = claim_arguments(request, expired);
     register_queue(queue, deadline);
     call(queue, "duly_claim", std::move(arguments), deadline, Repeat::safe, std::move(done),
-         [queue, lease = request.lease, expiry = expiry_, events,
-          was_sweep = expired.empty()](Reply reply) {
+         [queue, lease = request.lease, weak_expiry = std::weak_ptr(expiry_),
+          weak_events = std::weak_ptr(events), was_sweep = expired.empty()](Reply reply) {
            const bool listens = reply.items.size() > 3 && reply.items[3].text == "listen";
            auto result = replies::claim(std::move(reply), queue, lease);
-           if (!listens || !events || !result.ok()) return result;
+           // Weak: a call that is under way must not keep the connection that it waits for.
+           const auto expiry = weak_expiry.lock();
+           const auto events = weak_events.lock();
+           if (!listens || !expiry || !events || !result.ok()) return result;
            return Result<ClaimReply>(
                expiry->listen(queue, events, was_sweep, std::move(result).value()));
          });
