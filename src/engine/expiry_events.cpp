@@ -119,15 +119,16 @@ void need_expiry_events(const std::shared_ptr<Library>& library, redis::SteadyTi
   };
   library->plain(
       Command{"CONFIG", "GET", kSetting}, deadline,
-      [library, deadline, done, on_set](const Result<Reply>& result) {
-        if (!result.ok()) return done(result.error());
+      [weak = std::weak_ptr(library), deadline, done, on_set](const Result<Reply>& result) {
+        const auto still = weak.lock();
+        if (!still || !result.ok()) return done(still ? result.error() : not_told("unknown"));
         const Reply& reply = result.value();
         if (reply.is_error() || reply.items.size() != 2) {
           return done(not_told(reply.is_error() ? reply.text : "unknown to the server"));
         }
         const std::string& flags = reply.items[1].text;
         if (has_expiry_events(flags)) return done(Nothing{});
-        library->plain(Command{"CONFIG", "SET", kSetting, flags + "Ex"}, deadline, on_set);
+        still->plain(Command{"CONFIG", "SET", kSetting, flags + "Ex"}, deadline, on_set);
       });
 }
 
