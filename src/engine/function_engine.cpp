@@ -62,10 +62,10 @@ class FunctionEngine final : public Engine, public std::enable_shared_from_this<
            auto result = replies::claim(std::move(reply), queue, lease);
            // Weak: a call that is under way must not keep the connection that it waits for.
            const auto expiry = weak_expiry.lock();
-           const auto events = weak_events.lock();
-           if (!listens || !expiry || !events || !result.ok()) return result;
+           const auto told = weak_events.lock();
+           if (!listens || !expiry || !told || !result.ok()) return result;
            return Result<ClaimReply>(
-               expiry->listen(queue, events, was_sweep, std::move(result).value()));
+               expiry->listen(queue, told, was_sweep, std::move(result).value()));
          });
   }
 
