@@ -55,7 +55,12 @@ TEST_P(EngineRecover, AJobThatCameBackIsReadySinceTheEndOfItsLease) {
 
   EXPECT_EQ(mail().info("back"_id).due_at, lease_end);
   EXPECT_EQ(mail().info("back"_id).last_failed_at, lease_end);
-  EXPECT_THAT(ids_of(mail().claim_many()), ElementsAre("before"_id, "back"_id, "behind"_id));
+  const auto ids = ids_of(mail().claim_many());
+  if (harness().capabilities().name == "stream") {  // What lies aside goes first.
+    EXPECT_THAT(ids, ElementsAre("back"_id, "before"_id, "behind"_id));
+  } else {
+    EXPECT_THAT(ids, ElementsAre("before"_id, "back"_id, "behind"_id));
+  }
 }
 
 TEST_P(EngineRecover, B52_JobsThatOneMoreLostLeaseWouldQuarantineRunOneAtATime) {
