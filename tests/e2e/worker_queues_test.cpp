@@ -88,22 +88,22 @@ TEST_F(WorkerQueues, ReservedSlotsServeTheirQueueAgainAndAgain) {
 }
 
 TEST_F(WorkerQueues, B47_EachQueueGetsItsShareByWeight) {
-  put_into("high", 4000);
-  put_into("low", 100);
+  put_into("high", 16000);
+  put_into("low", 400);
   std::atomic<std::size_t> when_low_was_done{0};
   const RunningWorker worker(
       redis_.url(),
       {.queues = {{"high", {.weight = 10}}, {"low", {.weight = 1}}}, .concurrency = 4},
       [&, begun = begun_](Attempt& attempt) {
         const std::size_t all = begun->add(attempt.job().queue);
-        if (begun->of("low") == 100 && when_low_was_done == 0) when_low_was_done = all;
+        if (begun->of("low") == 400 && when_low_was_done == 0) when_low_was_done = all;
       });
 
   ASSERT_TRUE(eventually([&] { return when_low_was_done > 0; }));
 
   // Jobs that wait in memory make it a little uneven.
-  EXPECT_GE(when_low_was_done, 900U);
-  EXPECT_LE(when_low_was_done, 1300U);
+  EXPECT_GE(when_low_was_done, 3600U);
+  EXPECT_LE(when_low_was_done, 5200U);
 }
 
 TEST_F(WorkerQueues, StrictBeginsNothingElseWhileTheFirstHasJobs) {
