@@ -49,8 +49,8 @@ class Admin {
   /// whether it is new.
   ///
   /// Errors  invalid_argument: the queue exists, under another engine; or, for keyspace, Redis
-  /// tells
-  ///         no expiry events and does not let us set that.
+  ///         tells no expiry events,
+  ///         and does not let us set that.
   bool create(const QueueName& queue, EngineName engine);
   QueueStats stats(const QueueName& queue);
 

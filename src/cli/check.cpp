@@ -2,9 +2,9 @@
 #include <vector>
 
 #include "duly/admin.h"
-#include "duly/engines.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
+#include "src/cli/engine_name.h"
 #include "src/cli/help.h"
 #include "src/cli/output.h"
 #include "src/core/bytes.h"
@@ -54,11 +54,8 @@ bool check_queue(const Context& context, Admin& admin, const QueueName& queue, b
 }
 
 bool can_be_checked(Admin& admin, const QueueName& queue) {
-  const std::string name = admin.stats(queue).engine;
-  for (const EngineName engine : kEngineNames) {
-    if (to_string(engine) == name) return capabilities_of(engine).has_check;
-  }
-  return true;
+  const auto engine = engine_of_name(admin.stats(queue).engine);
+  return !engine || capabilities_of(*engine).has_check;
 }
 
 int check(const Context& context, const GivenCheck& given) {

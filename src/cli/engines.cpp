@@ -5,6 +5,7 @@
 #include "duly/admin.h"
 #include "src/cli/arguments.h"
 #include "src/cli/commands.h"
+#include "src/cli/engine_name.h"
 #include "src/cli/help.h"
 #include "src/cli/output.h"
 #include "src/cli/table.h"
@@ -18,9 +19,7 @@ struct GivenEngine {
 };
 
 EngineName parse_engine(const std::string& text) {
-  for (const EngineName engine : kEngineNames) {
-    if (to_string(engine) == text) return engine;
-  }
+  if (const auto engine = engine_of_name(text)) return *engine;
   throw Error(ErrorCode::invalid_argument,
               "--engine: '" + text + "', expected lease, pop, list, stream or keyspace");
 }

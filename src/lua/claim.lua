@@ -11,7 +11,7 @@
 -- reply  {'jobs', now_us, next_us, role, rows}
 --        next_us     until the next due time or lease end; 0: look again at once; -1: nothing waits
 --        role        'keeper': look again in next_us; 'idle': wait for a message, and behind the rows follows how
---                    many are idle; '' without waiter, or if full
+--                    many are idle; 'listen': wait for expiry events; '' without waiter, or if full
 --        rows        each {name, value, ...}; packed: id, due_at_ms, token, attempt, record, id, ... in one list
 local CLAIM = 'token most lease_ms waiter as id'
 

@@ -80,9 +80,9 @@ local function engine_like_lease(name, cannot)
   return engine
 end
 
--- Gathers the rows of a claim.
+-- Gathers the rows of a claim. Of an engine with leases, `ends_at` is when the claim's lease has to end.
 local function row_gatherer(now, token, lease_ms, packed)
-  local g = { rows = {}, taken = 0, lateness = 0, bytes = 0 }
+  local g = { rows = {}, taken = 0, lateness = 0, bytes = 0, dropped = 0, ends_at = 0 }
   function g.add(id, due, bytes, attempt)
     local rows, at, late = g.rows, #g.rows, now - due
     g.taken, g.bytes = g.taken + 1, g.bytes + #bytes
@@ -93,9 +93,29 @@ local function row_gatherer(now, token, lease_ms, packed)
       rows[at + 1] = plain_row(id, token, bytes, attempt, due, lease_ms)
     end
   end
+  -- Writes: as add, of a job whose record may be lost, and then is dropped, or unreadable, and then is dead. Answers
+  -- whether the claim has it.
+  function g.lease(q, id, due, t)
+    local bytes = id and q.engine.record(q, id)
+    if not bytes then
+      redis.call('HDEL', q.tries, id or '')
+      g.dropped = g.dropped + 1
+      return false
+    end
+    if not record.is_readable(bytes) then
+      t.error, t.last_at = 'record is damaged or of an unknown format', now
+      tries.bury(q, id, t, 'unreadable', now)
+      return false
+    end
+    g.was_overdue = g.was_overdue or due < now - 20
+    g.ends_at = math.max(g.ends_at, now + math.max(lease_ms, record.lease_ms(bytes)))
+    g.add(id, due, bytes, t.failures + t.lost + 1)
+    return true
+  end
   function g.count(q)
     queue.count(q, 'claimed', g.taken)
     queue.count(q, 'lateness_ms', g.lateness)
+    queue.count(q, 'dropped', g.dropped)
   end
   return g
 end

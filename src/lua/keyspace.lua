@@ -45,7 +45,7 @@ function keyspace.take(q, a, now, most, _, packed)
   else
     due = redis.call('ZRANGEBYSCORE', q.due, '-inf', is_sweep and now - SWEEP_MS or now, 'LIMIT', 0, most)
   end
-  local g, dropped, read = row_gatherer(now, '', 0, packed), 0, 0
+  local g, read = row_gatherer(now, '', 0, packed), 0
   for i = 1, #due do
     local id = due[i]
     local at = tonumber(redis.call('ZSCORE', q.due, id) or false)
@@ -57,7 +57,7 @@ function keyspace.take(q, a, now, most, _, packed)
       if bytes and record.is_readable(bytes) then
         g.add(id, at, bytes, 1)
       else
-        dropped = dropped + 1
+        g.dropped = g.dropped + 1
       end
     end
     if g.bytes > MOST_BYTES then
@@ -65,7 +65,6 @@ function keyspace.take(q, a, now, most, _, packed)
     end
   end
   g.count(q)
-  queue.count(q, 'dropped', dropped)
   queue.count(q, 'swept', is_sweep and g.taken or 0)
   return g.rows, read < #due or not a.column.id and g.taken >= most, false
 end

@@ -84,8 +84,7 @@ end
 
 function list.take(q, a, now, most, lease_ms, packed)
   local token = a.given.token
-  local g, held, ends_at, dropped = row_gatherer(now, token, lease_ms, packed), list_held(q, token), 0, 0
-  local was_overdue
+  local g, held = row_gatherer(now, token, lease_ms, packed), list_held(q, token)
   list_move(q, now)
   while g.taken < most and g.bytes <= MOST_BYTES do
     local entry = redis.call('LMOVE', q.ready, held, 'LEFT', 'RIGHT')
@@ -93,30 +92,17 @@ function list.take(q, a, now, most, lease_ms, packed)
       break
     end
     local id, due = list_parse(entry)
-    local bytes = list.record(q, id)
-    local t = tries.of(q, id)
-    was_overdue = was_overdue or due < now - 20
-    if not bytes or not record.is_readable(bytes) then
-      redis.call('RPOP', held)
-      if bytes then
-        t.error, t.last_at = 'record is damaged or of an unknown format', now
-        tries.bury(q, id, t, 'unreadable', now)
-      else
-        redis.call('HDEL', q.tries, id)
-        dropped = dropped + 1
-      end
-    else
+    if g.lease(q, id, due, tries.of(q, id)) then
       list.on_due(q, id, now)
-      ends_at = math.max(ends_at, now + math.max(lease_ms, record.lease_ms(bytes)))
-      g.add(id, due, bytes, t.failures + t.lost + 1)
+    else
+      redis.call('RPOP', held)
     end
   end
   if g.taken > 0 then
-    redis.call('ZADD', q.leases, ends_at, token)
+    redis.call('ZADD', q.leases, g.ends_at, token)
   end
   g.count(q)
-  queue.count(q, 'dropped', dropped)
-  return g.rows, g.taken >= most or redis.call('LLEN', q.ready) > 0, was_overdue
+  return g.rows, g.taken >= most or redis.call('LLEN', q.ready) > 0, g.was_overdue
 end
 
 function list.open(q, token)

@@ -37,14 +37,14 @@ end
 
 function pop.take(q, _, now, most, _, packed)
   local due = redis.call('ZRANGEBYSCORE', q.due, '-inf', now, 'WITHSCORES', 'LIMIT', 0, math.min(most, MOST_POPPED))
-  local g, gone, popped = row_gatherer(now, '', 0, packed), 0, {}
+  local g, popped = row_gatherer(now, '', 0, packed), {}
   for i = 1, #due, 2 do
     local id, bytes = string.match(due[i], '^([^%z]+)%z(.*)$')
     popped[#popped + 1] = due[i]
     if id and record.is_readable(bytes) then
       g.add(id, tonumber(due[i + 1]), bytes, 1)
     else
-      gone = gone + 1
+      g.dropped = g.dropped + 1
     end
     if g.bytes > MOST_BYTES then
       break
@@ -54,6 +54,5 @@ function pop.take(q, _, now, most, _, packed)
     redis.call('ZREM', q.due, unpack(popped))
   end
   g.count(q)
-  queue.count(q, 'dropped', gone)
   return g.rows, 2 * #popped < #due or #popped == math.min(most, MOST_POPPED), due[2] and tonumber(due[2]) < now - 20
 end

@@ -45,29 +45,14 @@ local function stream_end(q, entry)
   redis.call('XDEL', q.ready, entry)
 end
 
--- Hands over the entries of a reply of Redis; `c` is what a claim has gathered. What lay aside is ready since its lease
--- ended.
-local function stream_hand_over(q, c, entries, lay_aside)
+-- Hands over the entries of a reply of Redis. What lay aside is ready since its lease ended.
+local function stream_hand_over(q, g, entries, lay_aside)
   for i = 1, #entries do
     local entry, fields = entries[i][1], entries[i][2]
     local id, due = fields and fields[2], fields and tonumber(fields[4])
-    local bytes = id and stream.record(q, id)
-    if not bytes then
+    local t = tries.of(q, id or '')
+    if not g.lease(q, id, lay_aside and math.max(due or 0, t.last_at) or due, t) then
       stream_end(q, entry)
-      redis.call('HDEL', q.tries, id or '')
-      c.dropped = c.dropped + 1
-    else
-      local t = tries.of(q, id)
-      if not record.is_readable(bytes) then
-        stream_end(q, entry)
-        t.error, t.last_at = 'record is damaged or of an unknown format', c.now
-        tries.bury(q, id, t, 'unreadable', c.now)
-      else
-        due = lay_aside and math.max(due, t.last_at) or due
-        c.was_overdue = c.was_overdue or due < c.now - 20
-        c.ends_at = math.max(c.ends_at, c.now + math.max(c.lease_ms, record.lease_ms(bytes)))
-        c.g.add(id, due, bytes, t.failures + t.lost + 1)
-      end
     end
   end
 end
@@ -92,31 +77,30 @@ end
 
 function stream.take(q, a, now, most, lease_ms, packed)
   local token = a.given.token
-  local c = { g = row_gatherer(now, token, lease_ms, packed), now = now, lease_ms = lease_ms, ends_at = 0, dropped = 0 }
+  local g = row_gatherer(now, token, lease_ms, packed)
   for _, entry in ipairs(stream_pending(q, STREAM_ASIDE, most)) do
-    if c.g.bytes > MOST_BYTES then
+    if g.bytes > MOST_BYTES then
       break
     end
-    stream_hand_over(q, c, redis.call('XAUTOCLAIM', q.ready, STREAM_GROUP, token, STREAM_ASIDE_MS / 2, entry, 'COUNT', 1)[2], true)
+    stream_hand_over(q, g, redis.call('XAUTOCLAIM', q.ready, STREAM_GROUP, token, STREAM_ASIDE_MS / 2, entry, 'COUNT', 1)[2], true)
   end
   local is_empty = false
-  while not is_empty and c.g.taken < most and c.g.bytes <= MOST_BYTES do
-    local found = stream_call(q, 'XREADGROUP', 'GROUP', STREAM_GROUP, token, 'COUNT', most - c.g.taken, 'STREAMS',
+  while not is_empty and g.taken < most and g.bytes <= MOST_BYTES do
+    local found = stream_call(q, 'XREADGROUP', 'GROUP', STREAM_GROUP, token, 'COUNT', most - g.taken, 'STREAMS',
       q.ready, '>')
     if found and #found > 0 then
-      stream_hand_over(q, c, found[1][2])
+      stream_hand_over(q, g, found[1][2])
     else
-      is_empty = stream_move(q, now, most - c.g.taken, c.g.bytes) == 0
+      is_empty = stream_move(q, now, most - g.taken, g.bytes) == 0
     end
   end
-  if c.g.taken > 0 then
-    redis.call('ZADD', q.leases, c.ends_at, token)
+  if g.taken > 0 then
+    redis.call('ZADD', q.leases, g.ends_at, token)
   else
     redis.call('XGROUP', 'DELCONSUMER', q.ready, STREAM_GROUP, token)
   end
-  c.g.count(q)
-  queue.count(q, 'dropped', c.dropped)
-  return c.g.rows, not is_empty, c.was_overdue
+  g.count(q)
+  return g.rows, not is_empty, g.was_overdue
 end
 
 function stream.open(q, token)
